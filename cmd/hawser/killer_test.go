@@ -63,6 +63,11 @@ func newKiller(t *testing.T, cluster string) *killer {
 			r.Header.Set(killAfter, "1")
 		}
 		r.Header.Del("Authorization")
+		if r.Method != http.MethodGet { // what was sent is done, and noted by the server as done, though nobody hears of it
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		proxy.ServeHTTP(w, r)
 	}))
 	k.EnableHTTP2 = true

@@ -98,7 +98,7 @@ func (p *Prepared) Reviewed(ctx context.Context) diag.Findings {
 			found[i] = w.target.session.Check(ctx, w.Plan)
 		}
 		if (len(p.works) > 1 || len(p.run.req.Among) > 1) && len(found[i]) == 0 {
-			found[i] = release.Busy(ctx, w.target.store, w.set.owner).OnCluster(w.Cluster)
+			found[i] = release.Busy(ctx, w.target.Store, w.set.Owner).OnCluster(w.Cluster)
 		}
 		if p.run.now().Sub(p.run.observed) >= reviewTime && len(found[i]) == 0 {
 			found[i] = slices.DeleteFunc(p.run.recheck(ctx, w).Errors(), func(f diag.Finding) bool { return f.Code != staleplan.CodeStale })
@@ -148,7 +148,7 @@ func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 // reads are the files and directories that the instances of the plan are made of.
 func (p *Prepared) reads() (paths []string) {
 	for _, w := range p.works {
-		paths = append(paths, source.Paths(w.set.spec.Instances...)...)
+		paths = append(paths, source.Paths(w.set.Spec.Instances...)...)
 	}
 	return paths
 }
@@ -156,7 +156,7 @@ func (p *Prepared) reads() (paths []string) {
 // selected are the records of the run's clusters, nil for none.
 func (r *run) selected() (out []*release.Record) {
 	for _, t := range r.targets {
-		out = append(out, t.record.On(t.cluster.Name))
+		out = append(out, t.Record.On(t.Cluster.Name))
 	}
 	return out
 }
@@ -171,7 +171,7 @@ type loop struct {
 }
 
 // Finished is when the last run on a cluster ended, zero for never.
-func (l *loop) Finished(cluster string) time.Time { return l.fp.works[cluster].target.record.End() }
+func (l *loop) Finished(cluster string) time.Time { return l.fp.works[cluster].target.Record.End() }
 
 // finish ends the outcome with the rows of what ended and what never began, and returns its error.
 func (l *loop) finish(rows map[string]*fleetplan.ClusterOutcome) error {

@@ -14,7 +14,7 @@ import (
 // Touched reports whether a cluster has what the rollout brought, whether that ended there or not.
 func (l *loop) Touched(cluster string) bool {
 	w := l.fp.works[cluster]
-	return w != nil && (w.target.signed.Of(l.stamp.Rollout) || w.target.record.Of(l.stamp.Rollout))
+	return w != nil && (w.target.signed.Of(l.stamp.Rollout) || w.target.Record.Of(l.stamp.Rollout))
 }
 
 // Undo readies a rollback of clusters of a wave that failed, as somebody would ask for who knows of that, or finds what stands against it.
@@ -34,7 +34,7 @@ func (l *loop) Undo(ctx context.Context, clusters []string, why string) (passes.
 		return nil, diag.From(err, "rollback")
 	}
 	for name, w := range p.works {
-		p.Findings = append(p.Findings, w.target.record.NotOf(l.stamp.Rollout).OnCluster(name)...)
+		p.Findings = append(p.Findings, w.target.Record.NotOf(l.stamp.Rollout).OnCluster(name)...)
 	}
 	p.Schedule = rollout.Undoing(p.Schedule)
 	back, err := l.Begin(ctx, p, req)

@@ -179,7 +179,7 @@ func (s *served) locks(name string) {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(r.close)
-	if _, err := r.targets[0].store.Lock(s.t.Context(), object.OwnerID("", "", "shop"), "somebody", time.Minute); err != nil {
+	if _, err := r.targets[0].Store.Lock(s.t.Context(), object.OwnerID("", "", "shop"), "somebody", time.Minute); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
@@ -44,12 +45,12 @@ func (r *run) besideOf(bundle string) *run {
 // lookBeside asks the other bundles of the same files what they declare on the cluster, where the plan depends on it.
 func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Findings {
 	if w.beside == nil {
-		specs, findings := r.others(w.target, w.set.spec.Name)
+		specs, findings := r.others(w.target, w.set.Spec.Name)
 		asks := plan.AsksBeside(*in)
 		if !asks && !plan.AsksOfLent(*in) && (len(r.req.Among) < 2 || !plan.Makes(*in)) {
 			return nil
 		}
-		b := plan.Beside{Told: w.target.record != nil && r.absent(*w.target.record) == lineage.Removed, Yields: map[string]string{}, Doubts: map[string]string{}, Former: map[string]plan.Former{}}
+		b := plan.Beside{Told: w.target.Record != nil && r.absent(*w.target.Record) == lineage.Removed, Yields: map[string]string{}, Doubts: map[string]string{}, Former: map[string]plan.Former{}}
 		var names []string
 		for _, s := range specs {
 			names = append(names, s.Name)
@@ -72,7 +73,7 @@ func (r *run) lookBeside(ctx context.Context, w *work, in *plan.Input) diag.Find
 // record cannot be read keeps what it has.
 func (r *run) abandoned(ctx context.Context, w *work, in plan.Input, names []string, b *plan.Beside) {
 	for _, owner := range plan.FormerBundles(in, b.Yields) {
-		record, _, err := w.target.store.Current(ctx, owner)
+		record, _, err := w.target.Store.Current(ctx, owner)
 		if err != nil || r.req.Retire != "" {
 			continue
 		}
@@ -113,7 +114,7 @@ func (r *run) others(t *target, name string) ([]v1alpha1.BundleSpec, diag.Findin
 	if !r.req.HasBundles() || r.req.Retire != "" || !r.several(name) {
 		return nil, nil
 	}
-	specs, findings := r.input.Evaluate(t.facts)
+	specs, findings := r.input.Evaluate(t.Facts)
 	if findings.HasErrors() {
 		return nil, place.Untold("", findings)
 	}
@@ -128,11 +129,11 @@ func (r *run) several(name string) bool {
 
 // declare adds what the run's bundle declares on a cluster, with what it keeps of suspended instances.
 func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findings {
-	spec, findings := r.specFor(t.facts)
+	spec, findings := r.specFor(t.Facts)
 	if findings.HasErrors() {
 		return findings
 	}
-	look := &target{cluster: t.cluster, access: t.access, session: t.session, facts: t.facts, store: t.store}
+	look := t.anew()
 	owner := r.owner(spec.Name)
 	r.readRecord(ctx, look, owner)
 	look.find(r.whose(look)...)
@@ -140,36 +141,36 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 	if look.unread == "" && !look.damaged && !look.findings.HasErrors() && (taken || !look.relation.Refused()) {
 		b.Yields[owner] = spec.Name // nobody else's bundle of that name
 	}
-	s, findings := r.prepare(ctx, look, spec)
+	s, findings := r.desired(look).Prepare(ctx, spec)
 	if findings.HasErrors() {
 		return findings
 	}
-	if fs := r.fill(ctx, look, s); slices.ContainsFunc(fs.Errors(), func(f diag.Finding) bool { return f.Code != object.CodeUnknownKind }) {
+	if fs := r.desired(look).Render(ctx, s); slices.ContainsFunc(fs.Errors(), func(f diag.Finding) bool { return f.Code != object.CodeUnknownKind }) {
 		return fs
 	} else if fs.HasErrors() {
-		r.assemble(look, s) // of a kind that is not served there is nothing that could be deleted
+		r.desired(look).Assemble(s) // of a kind that is not served there is nothing that could be deleted
 	}
-	former := look.record.Former(false)
-	if b.Add(spec.Name, s.desired, former.Inventory, s.suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
+	former := look.Record.Former(false)
+	if b.Add(spec.Name, s.Desired, former.Inventory, s.Suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
 		b.Former[owner] = former
 	}
 	if b.Ahead != nil {
-		b.Ahead.Add(spec.Name, plan.Unrecorded(s.desired, former.Inventory), s.bodies, r.ahead(ctx, look, s))
+		b.Ahead.Add(spec.Name, plan.Unrecorded(s.Desired, former.Inventory), s.Bodies, r.ahead(ctx, look, s))
 	}
 	return nil
 }
 
 // ahead is what comes with the bundles that a set's bundle requires and that are done before it in the same run.
-func (r *run) ahead(ctx context.Context, t *target, s *set) plan.Ahead {
-	for _, need := range s.spec.Requires {
-		switch w := r.req.Before[need.Bundle].work(t.cluster.Name); {
-		case s.asked, r.req.done:
+func (r *run) ahead(ctx context.Context, t *target, s *desired.State) plan.Ahead {
+	for _, need := range s.Spec.Requires {
+		switch w := r.req.Before[need.Bundle].work(t.Cluster.Name); {
+		case s.Asked, r.req.done:
 		case w != nil:
-			s.ahead.Add(need.Bundle, plan.Unrecorded(w.set.desired, w.target.inventory()), w.set.bodies, w.set.ahead)
-		case t.store != nil && slices.Contains(r.req.Among, need.Bundle): // what is wrong with it is its own matter
-			_ = r.besideOf(need.Bundle).declare(ctx, t, &plan.Beside{Yields: map[string]string{}, Ahead: &s.ahead})
+			s.Ahead.Add(need.Bundle, plan.Unrecorded(w.set.Desired, w.target.inventory()), w.set.Bodies, w.set.Ahead)
+		case t.Store != nil && slices.Contains(r.req.Among, need.Bundle): // what is wrong with it is its own matter
+			_ = r.besideOf(need.Bundle).declare(ctx, t, &plan.Beside{Yields: map[string]string{}, Ahead: &s.Ahead})
 		}
 	}
-	s.asked = true
-	return s.ahead
+	s.Asked = true
+	return s.Ahead
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -45,15 +46,15 @@ func (r *run) gather(ctx context.Context) error {
 			why = t.findings.Errors()[0].String()
 		}
 		if asked {
-			f := fleet.NoAnswer(t.cluster.Name, why)
+			f := fleet.NoAnswer(t.Cluster.Name, why)
 			f.Fix = "use facts saved earlier with: --facts FILE (hawser fleet snapshot)"
 			return diag.Findings{f}.Err()
 		}
-		t.facts = r.offlineFacts(t.cluster)
-		t.facts.Version = fleet.BuildVersion(r.req.Env)
+		t.Facts = r.offlineFacts(t.Cluster)
+		t.Facts.Version = fleet.BuildVersion(r.req.Env)
 		if declared {
 			f := diag.Warnf("not-asked", "the cluster could not be asked: checked without its version and kinds")
-			if f.Cluster, f.Why = t.cluster.Name, why; t.denied != nil {
+			if f.Cluster, f.Why = t.Cluster.Name, why; t.denied != nil {
 				f.Pos, f.Fix = t.denied.Pos, t.denied.Fix
 			}
 			r.warnings = append(r.warnings, f)
@@ -69,13 +70,13 @@ func (r *run) lint() diag.Findings {
 
 func (r *run) loadFacts() error {
 	for _, t := range r.targets {
-		facts, ok := r.input.Facts.Facts(t.cluster.Name)
+		facts, ok := r.input.Facts.Facts(t.Cluster.Name)
 		if !ok {
 			f := diag.Errorf("no-facts", "%s has no facts of the cluster", r.input.Facts.File)
-			f.Cluster, f.Fix = t.cluster.Name, "take them with: hawser fleet snapshot"
+			f.Cluster, f.Fix = t.Cluster.Name, "take them with: hawser fleet snapshot"
 			return diag.Findings{f}.Err()
 		}
-		t.facts = facts
+		t.Facts = facts
 	}
 	return nil
 }
@@ -97,14 +98,14 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 	}
 	out := &fleetplan.BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: r.Redactor}
 	for _, t := range r.targets {
-		out.Clusters = append(out.Clusters, t.cluster.Name)
-		spec, findings := r.specFor(t.facts)
-		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
+		out.Clusters = append(out.Clusters, t.Cluster.Name)
+		spec, findings := r.specFor(t.Facts)
+		out.Findings = append(out.Findings, findings.OnCluster(t.Cluster.Name)...)
 		if findings.HasErrors() {
 			continue
 		}
 		out.Bundle = spec.Name
-		s, fs := r.prepare(ctx, t, spec)
+		s, fs := r.desired(t).Prepare(ctx, spec)
 		if !fs.HasErrors() {
 			fs = append(fs, r.filled(ctx, t, s)...)
 		}
@@ -112,16 +113,16 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
 		out.Reads, out.StoreNamespaces = append(out.Reads, latevalues.Objects(r.refs(t, s).Sources())...), r.reader.Namespaces()
-		out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
+		out.Findings = append(out.Findings, fs.OnCluster(t.Cluster.Name)...)
 		if req.Recorded {
 			refs, fs := r.named(ctx, t, spec.Name)
 			out.Recorded, out.Findings = append(out.Recorded, refs...), append(out.Findings, fs...)
 		}
-		for _, p := range s.parts {
-			item := fleetplan.BuildItem{Instance: p.instance.Name, Cluster: t.cluster.Name, Namespaces: fleetplan.Namespaces(p.instance.Name, s.desired)}
-			if res, _, err := r.memo.Render(r.secretly(ctx), p.renderer, p.request); err == nil {
-				for _, o := range t.placed(p.instance, res.Objects, s.defined) {
-					item.Objects = append(item.Objects, r.sensitive(o))
+		for _, p := range s.Renders {
+			item := fleetplan.BuildItem{Instance: p.Instance.Name, Cluster: t.Cluster.Name, Namespaces: fleetplan.Namespaces(p.Instance.Name, s.Desired)}
+			if res, _, err := r.memo.Render(r.secretly(ctx), p.Renderer, p.Request); err == nil {
+				for _, o := range t.placed(p.Instance, res.Objects, s.Defined) {
+					item.Objects = append(item.Objects, r.desired(t).Sensitive(o))
 				}
 			}
 			out.Items = append(out.Items, item)
@@ -138,23 +139,23 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 // named are the objects that a cluster's record of a bundle names; a warning where nobody can tell.
 func (r *run) named(ctx context.Context, t *target, bundle string) ([]object.Ref, diag.Findings) {
 	if t.session == nil {
-		return nil, diag.Findings{rights.Unrecorded(t.cluster.Name, bundle, cmp.Or(t.unreachable, "the cluster is not asked"))}
+		return nil, diag.Findings{rights.Unrecorded(t.Cluster.Name, bundle, cmp.Or(t.unreachable, "the cluster is not asked"))}
 	}
 	r.reading = true
 	if r.readRecord(ctx, t, r.owner(bundle)); t.unread != "" {
-		return nil, diag.Findings{rights.Unrecorded(t.cluster.Name, bundle, t.unread)}
+		return nil, diag.Findings{rights.Unrecorded(t.Cluster.Name, bundle, t.unread)}
 	}
-	return t.record.Refs(), nil
+	return t.Record.Refs(), nil
 }
 
 // filled is fill where nothing is planned: what a plan refuses in the declarations themselves is found too.
-func (r *run) filled(ctx context.Context, t *target, s *set) diag.Findings {
-	return append(r.fill(ctx, t, s), plan.Duplicates(s.desired)...)
+func (r *run) filled(ctx context.Context, t *target, s *desired.State) diag.Findings {
+	return append(r.desired(t).Render(ctx, s), plan.Duplicates(s.Desired)...)
 }
 
 // placed are the objects of an instance with the namespace they will have; those of kinds nobody knows stay as they are.
 func (t *target) placed(in v1alpha1.Instance, objs []object.Object, defined map[schema.GroupKind]object.DefinedKind) []object.Object {
-	scoped, findings := object.Scope(objs, in.Namespace, t.known(), defined)
+	scoped, findings := object.Scope(objs, in.Namespace, t.Kinds(), defined)
 	if findings.HasErrors() {
 		return objs
 	}
@@ -183,10 +184,10 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 	out := &fleetplan.VetReport{V: diag.DocumentVersion, Asked: r.stats.Connected, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
 	out.Findings = append(out.Findings, r.lint()...)
 	for _, t := range r.targets {
-		spec, findings := r.specFor(t.facts)
+		spec, findings := r.specFor(t.Facts)
 		unevaluated := findings.HasErrors()
 		if !unevaluated {
-			s, fs := r.prepare(ctx, t, spec)
+			s, fs := r.desired(t).Prepare(ctx, spec)
 			findings = append(findings, fs...)
 			if !findings.HasErrors() {
 				findings = append(findings, r.filled(ctx, t, s)...)
@@ -205,14 +206,14 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 		var text string
 		if !unevaluated { // else that says the same again
 			var fs diag.Findings
-			if text, fs = r.program.Value(t.facts); !findings.HasErrors() {
+			if text, fs = r.program.Value(t.Facts); !findings.HasErrors() {
 				findings = append(findings, fs...)
 			}
 			unevaluated = fs.HasErrors()
 		}
-		out.Findings = append(out.Findings, findings.OnCluster(t.cluster.Name)...)
+		out.Findings = append(out.Findings, findings.OnCluster(t.Cluster.Name)...)
 		if !unevaluated {
-			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
+			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.Cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
 	out.Findings = append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
@@ -234,17 +235,17 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 	}
 	var out []place.Explanation
 	for _, t := range r.targets {
-		spec, findings := r.specFor(t.facts)
-		if err := findings.OnCluster(t.cluster.Name).Err(); err != nil {
+		spec, findings := r.specFor(t.Facts)
+		if err := findings.OnCluster(t.Cluster.Name).Err(); err != nil {
 			return nil, err
 		}
-		_, _ = r.prepare(ctx, t, spec) // what stores hold is known before anything is shown; that some of it cannot be had is vet's to say
-		ex, fs := place.Explain(spec, t.cluster, t.facts, path, r.program.Fact)
-		if err := fs.OnCluster(t.cluster.Name).Err(); err != nil {
+		_, _ = r.desired(t).Prepare(ctx, spec) // what stores hold is known before anything is shown; that some of it cannot be had is vet's to say
+		ex, fs := place.Explain(spec, t.Cluster, t.Facts, path, r.program.Fact)
+		if err := fs.OnCluster(t.Cluster.Name).Err(); err != nil {
 			return nil, err
 		}
-		render.Explain(ctx, ex, spec.Instances, t.facts.Version, r.sources, r.Renderers)
-		r.reader.Runtime(t.facts.Values, r.uses, spec.Instances...)
+		render.Explain(ctx, ex, spec.Instances, t.Facts.Version, r.sources, r.Renderers)
+		r.reader.Runtime(t.Facts.Values, r.uses, spec.Instances...)
 		out = append(out, values.Explained(ex, r.Redactor.Value)...)
 	}
 	return out, place.Missing(out, path)

@@ -19,15 +19,15 @@ func (r *run) end(ctx context.Context, fp *Prepared, name string) diag.Findings 
 	}
 	requiring := make([]deletionguard.Requiring, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
-		if t := r.targets[i]; t.record != nil {
-			requiring[i] = deletionguard.Requiring{Cluster: t.cluster.Name, Bundles: release.Requiring(ctx, t.store, name, r.req.Among)}
+		if t := r.targets[i]; t.Record != nil {
+			requiring[i] = deletionguard.Requiring{Cluster: t.Cluster.Name, Bundles: release.Requiring(ctx, t.Store, name, r.req.Among)}
 		}
 	})
 	if fp.Guard = deletionguard.Required(requiring); fp.op().Leave { // deletes nothing
 		fp.Guard, fp.Findings = nil, append(fp.Findings, deletionguard.Missed(requiring)...)
 	}
 	doubts := r.unrecorded(ctx, name, fp.Owner, plan.Options{Deleting: true})
-	installed := slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil })
+	installed := slices.ContainsFunc(r.targets, func(t *target) bool { return t.Record != nil })
 	if !doubts.HasErrors() && !installed && r.stats.Connected > 0 {
 		doubts = fleetplan.NotInstalled(name, doubts)
 	}
@@ -50,12 +50,12 @@ func (r *run) fromRecords(ctx context.Context, name string) (*Prepared, error) {
 		}
 		r.readRecord(ctx, t, fp.Owner)
 		t.find(r.whose(t)...)
-		s := r.newSet(v1alpha1.BundleSpec{Name: name})
-		if t.record != nil {
-			s.depends = t.record.Depends
+		s := r.desired(t).NewState(v1alpha1.BundleSpec{Name: name})
+		if t.Record != nil {
+			s.Depends = t.Record.Depends
 		}
 		works[i] = &work{ClusterPlan: cp, run: r, target: t, set: s}
-		cp.Describe(t.record, t.facts.Values, r.redact)
+		cp.Describe(t.Record, t.Facts.Values, r.redact)
 	})
 	fp.planned(works)
 	for _, t := range r.targets {
@@ -112,11 +112,11 @@ func (r *run) unrecorded(ctx context.Context, name, owner string, o plan.Options
 	found := make([]diag.Findings, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		in := plan.Input{Options: o, Recorded: t.record != nil, Inventory: t.inventory(), Delivered: r.input.Delivered(t.cluster.Name, name)}
-		if t.session == nil || in.Recorded && (o.RollingBack || len(t.record.Unseen) == 0) || len(t.findings.Errors()) > 0 {
+		in := plan.Input{Options: o, Recorded: t.Record != nil, Inventory: t.inventory(), Delivered: r.input.Delivered(t.Cluster.Name, name)}
+		if t.session == nil || in.Recorded && (o.RollingBack || len(t.Record.Unseen) == 0) || len(t.findings.Errors()) > 0 {
 			return
 		}
-		found[i] = plan.LostAtDelete(name, in, t.session.Marked(ctx, owner, in.Namespaces()...)).OnCluster(t.cluster.Name)
+		found[i] = plan.LostAtDelete(name, in, t.session.Marked(ctx, owner, in.Namespaces()...)).OnCluster(t.Cluster.Name)
 	})
 	return slices.Concat(found...)
 }

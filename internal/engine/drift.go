@@ -16,7 +16,7 @@ func (w *work) stayed(ctx context.Context, desired []plan.Desired) []plan.Desire
 	if !w.corrects {
 		return desired
 	}
-	moved := release.Given(ctx, w.target.store, *w.back, w.observed.Live)
+	moved := release.Given(ctx, w.target.Store, *w.back, w.observed.Live)
 	w.Move(moved)
 	return slices.DeleteFunc(slices.Clone(desired), func(d plan.Desired) bool { return moved[d.Ref] != "" })
 }
@@ -27,29 +27,29 @@ func (r *run) asReleased(ctx context.Context, fp *Prepared, _ string) diag.Findi
 	why := make([]string, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		switch w := fp.works[t.cluster.Name]; {
-		case w != nil && t.record == nil && t.unread == "":
+		switch w := fp.works[t.Cluster.Name]; {
+		case w != nil && t.Record == nil && t.unread == "":
 			why[i], w.Lost = drift.Unrecorded(t.session.Marked(ctx, fp.Owner))
 		case w != nil:
-			w.back, why[i] = t.record.Standard(r.req.Reads)
+			w.back, why[i] = t.Record.Standard(r.req.Reads)
 		}
 	})
 	found := r.restored(ctx, fp)
 	for i, t := range r.targets {
-		w := fp.works[t.cluster.Name]
+		w := fp.works[t.Cluster.Name]
 		if w == nil {
 			continue
 		}
 		if w.back != nil {
 			w.corrects, w.Release = true, &release.Name{Release: w.back.Release, Rollout: w.back.Rollout}
 			for _, name := range w.back.Suspended {
-				w.set.suspended[name] = true
+				w.set.Suspended[name] = true
 			}
-			w.set.desired = slices.DeleteFunc(w.set.desired, func(d plan.Desired) bool { return w.set.suspended[d.Instance] })
+			w.set.Desired = slices.DeleteFunc(w.set.Desired, func(d plan.Desired) bool { return w.set.Suspended[d.Instance] })
 		}
 		if why[i] = cmp.Or(t.unread, why[i], drift.Unjudged(found[i])); why[i] != "" {
 			w.Unreachable, t.unreachable, found[i] = why[i], why[i], nil
-			delete(fp.works, t.cluster.Name)
+			delete(fp.works, t.Cluster.Name)
 		}
 	}
 	return slices.Concat(found...)

@@ -43,18 +43,18 @@ func (r *run) recheck(ctx context.Context, w *work) diag.Findings {
 	var findings diag.Findings
 	var observed sync.WaitGroup
 	observed.Go(func() { in, findings = r.observe(ctx, w, w.input.Options) }) // with the record planned from
-	record, handle, _, err := r.current(ctx, w.target, w.set.owner)
+	record, handle, _, err := r.current(ctx, w.target, w.set.Owner)
 	observed.Wait()
 	if err != nil {
 		return diag.From(err, "record")
 	}
 	if record.At() != w.Revision || handle != w.target.handle && w.target.handle != "" {
-		return diag.Findings{w.Stale("%s (revision %d, planned from %d)", record.Since(w.target.record), record.At(), w.Revision)}
+		return diag.Findings{w.Stale("%s (revision %d, planned from %d)", record.Since(w.target.Record), record.At(), w.Revision)}
 	}
-	w.target.record, w.target.handle = record, handle
+	w.target.Record, w.target.handle = record, handle
 	findings = append(findings, r.unmoved(ctx, w)...)
 	findings = append(findings, r.inUse(ctx, w)...)
-	foreign, err := w.target.session.Foreign(ctx, w.set.owner, staleplan.Moved(w.Plan, in.Live), w.bodies())
+	foreign, err := w.target.session.Foreign(ctx, w.set.Owner, staleplan.Moved(w.Plan, in.Live), w.bodies())
 	if err != nil {
 		return append(findings, diag.From(err, "observe")...)
 	}
@@ -67,23 +67,23 @@ func (r *run) inUse(ctx context.Context, w *work) diag.Findings {
 	if len(holders) == 0 {
 		return nil
 	}
-	return plan.InUse(w.Plan, w.target.session.Contents(ctx, w.set.owner, holders)).OnCluster(w.Cluster)
+	return plan.InUse(w.Plan, w.target.session.Contents(ctx, w.set.Owner, holders)).OnCluster(w.Cluster)
 }
 
 // open writes the record with everything the run may touch, before the first write.
 func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	record := l.stamp
-	record.Revision, record.Started, record.Depends = release.NextRevision(w.Revision), l.now(), w.set.depends
+	record.Revision, record.Started, record.Depends = release.NextRevision(w.Revision), l.now(), w.set.Depends
 	record.Origins, record.Soaked = map[string]string{}, l.fp.Schedule.Soaked(w.Cluster)
 	w.describe(&record)
-	record.Rebuilt = w.Plan.Rebuilt && w.target.record == nil
+	record.Rebuilt = w.Plan.Rebuilt && w.target.Record == nil
 	l.fp.run.sign(w.target, &record)
-	for name, v := range w.target.facts.Values {
+	for name, v := range w.target.Facts.Values {
 		if l.fp.run.uses(name) {
 			record.Origins[name] = l.redact(v.Told(name)) // it may be a store's value by another name
 		}
 	}
-	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.desired, w.observed.Schema), w.Plan.Lent, w.Plan.HookStates
+	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.Desired, w.observed.Schema), w.Plan.Lent, w.Plan.HookStates
 	hooks, err := w.removalHooks(ctx, record.Hooks)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 	if w.corrects {
 		record, hooks = w.back.Corrected(l.stamp, record, w.Plan), nil // all of its objects are kept
 	}
-	if w.target.signed = &record; l.fp.Verb == "apply" && w.target.record == nil {
+	if w.target.signed = &record; l.fp.Verb == "apply" && w.target.Record == nil {
 		l.fp.run.promise(&record)
 	}
 	return &record, w.target.put(ctx, &record, hooks)
@@ -102,7 +102,7 @@ func (t *target) put(ctx context.Context, record *release.Record, objects []obje
 	if objects != nil {
 		record.SetDigest = release.SetDigest(objects) // who writes the record again points to the same objects
 	}
-	handle, err := t.store.Put(ctx, *record, objects, t.handle)
+	handle, err := t.Store.Put(ctx, *record, objects, t.handle)
 	if err == nil {
 		t.handle = handle
 	}
@@ -113,18 +113,18 @@ func (t *target) put(ctx context.Context, record *release.Record, objects []obje
 func (w *work) describe(record *release.Record) {
 	record.Inputs, record.Sources, record.Digests = map[string]string{}, map[string]string{}, map[string]string{}
 	record.Checks = map[string][]health.Check{}
-	for _, p := range w.set.parts {
-		record.Inputs[p.instance.Name], record.Sources[p.instance.Name], record.Digests[p.instance.Name] = p.key, p.source, p.digest
-		if len(p.checks) > 0 {
-			record.Checks[p.instance.Name] = p.checks
+	for _, p := range w.set.Renders {
+		record.Inputs[p.Instance.Name], record.Sources[p.Instance.Name], record.Digests[p.Instance.Name] = p.Key, p.Source, p.Digest
+		if len(p.Checks) > 0 {
+			record.Checks[p.Instance.Name] = p.Checks
 		}
 	}
-	record.Made, record.Marks = w.target.made.digests(w.target.record)
+	record.Made, record.Marks = w.target.Made.Digests(w.target.Record)
 	record.Unseen = w.unseen
-	record.Suspended, record.Keep = slices.Sorted(maps.Keys(w.set.suspended)), w.set.spec.RevisionHistoryLimit
-	record.Requires = release.Needs(w.set.spec)
-	if w.target.record != nil {
-		record.Carry(*w.target.record)
+	record.Suspended, record.Keep = slices.Sorted(maps.Keys(w.set.Suspended)), w.set.Spec.RevisionHistoryLimit
+	record.Requires = release.Needs(w.set.Spec)
+	if w.target.Record != nil {
+		record.Carry(*w.target.Record)
 	}
 	if w.back != nil {
 		w.back.Resume(record)
@@ -137,9 +137,9 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		if err := w.forget(ctx); err != nil {
 			return err
 		}
-		err := w.target.store.Delete(ctx, w.set.owner, w.target.handle)
+		err := w.target.Store.Delete(ctx, w.set.Owner, w.target.handle)
 		if err == nil {
-			w.target.record = nil // nothing is left to be judged after the soak
+			w.target.Record = nil // nothing is left to be judged after the soak
 		}
 		return err
 	}
@@ -165,39 +165,29 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		*record = w.back.Corrected(l.stamp, *record, w.Plan)
 	}
 	if err = w.target.put(ctx, record, objects); err == nil {
-		w.target.record = record
+		w.target.Record = record
 	}
 	return err
 }
 
-// relearn gives the instances that are the same with the kinds that the run itself brought, or took away, those for inputs:
-// else the next run would have to learn them.
-func (r *run) relearn(ctx context.Context, w *work, lives map[string]plan.HookState) {
+// relearn gives the instances that are the same with the kinds that the run itself brought, or took away, those for inputs.
+func (r *run) relearn(ctx context.Context, w *work, states map[string]plan.HookState) {
 	t, apis := w.target, w.target.session.Facts().APIs
-	if slices.Equal(apis, t.facts.APIs) {
+	if slices.Equal(apis, t.Facts.APIs) {
 		return
 	}
-	t.facts.APIs = apis
-	for _, p := range w.set.parts {
-		again, now := *p, r.newSet(w.set.spec)
-		if p.renderer == nil || r.fillIn(ctx, t, w.set, &again, false).HasErrors() || again.key == p.key || r.render(ctx, t, now, []*part{&again}).HasErrors() {
-			continue
-		}
-		if name := p.placed.Name; plan.SameDeclared(name, w.set.desired, now.desired) {
-			plan.Rekey(lives, name, p.key, again.key)
-			p.key = again.key
-		}
-	}
+	t.Facts.APIs = apis
+	r.desired(t).Relearn(ctx, w.set, states)
 }
 
 // touch lets the record of an unchanged cluster learn a new Head, or what moved without changing anything of ours. It
 // writes nothing when there is nothing to learn, and makes no revision.
 func (l *loop) touch(ctx context.Context, w *work) error {
-	old := w.target.record
+	old := w.target.Record
 	if old == nil || w.Standing == staleplan.Done || l.fp.Verb != "apply" || old.Has() == l.fp.SourceDigest && !w.Plan.Refresh && w.sameInputs(old) && l.fp.run.signed(w.target) {
 		return nil
 	}
-	if err := l.keep(ctx, w); err != nil {
+	if err := w.target.Keep(ctx, w.set.Owner); err != nil {
 		return err
 	}
 	record := *old
@@ -217,7 +207,7 @@ func (l *loop) touch(ctx context.Context, w *work) error {
 	if err := w.target.put(ctx, &record, objects); err != nil {
 		return fmt.Errorf("learning the new head: %w", err)
 	}
-	w.target.record = &record
+	w.target.Record = &record
 	return nil
 }
 

@@ -29,12 +29,12 @@ func (e *Engine) Clusters(ctx context.Context, req Request) (*fleetplan.FleetRep
 	}
 	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	for _, t := range r.targets {
-		access, fs := r.Resolve(t.cluster, req.Access)
-		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Wave: waves[t.cluster.Name], Labels: t.cluster.Labels,
-			Access: access.Describe(), Server: access.Server, UID: t.cluster.UID}
+		access, fs := r.Resolve(t.Cluster, req.Access)
+		row := fleetplan.FleetRow{Cluster: t.Cluster.Name, Group: t.Cluster.Group, Wave: waves[t.Cluster.Name], Labels: t.Cluster.Labels,
+			Access: access.Describe(), Server: access.Server, UID: t.Cluster.UID}
 		if fs.HasErrors() {
 			row.Problem = fs.Errors()[0].String()
-			out.Findings = append(out.Findings, fs.OnCluster(t.cluster.Name)...)
+			out.Findings = append(out.Findings, fs.OnCluster(t.Cluster.Name)...)
 		}
 		out.Clusters = append(out.Clusters, row)
 	}
@@ -61,12 +61,12 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 	_ = r.connect(ctx, false) // what it finds is told below, of each cluster
 	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	for _, t := range r.targets {
-		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Labels: t.cluster.Labels, Access: t.access.Describe(),
-			Server: t.access.Server, Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != "" && t.denied == nil}
+		row := fleetplan.FleetRow{Cluster: t.Cluster.Name, Group: t.Cluster.Group, Labels: t.Cluster.Labels, Access: t.access.Describe(),
+			Server: t.access.Server, Version: t.Facts.Version, UID: t.Facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != "" && t.denied == nil}
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
 		}
-		if w := fp.work(t.cluster.Name); w != nil {
+		if w := fp.work(t.Cluster.Name); w != nil {
 			missing := w.lacks(ctx).Errors()
 			row.Missing, out.Findings = rights.Texts(missing), append(out.Findings, missing...)
 		}
@@ -76,7 +76,7 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 		case t.denied != nil:
 			out.Findings = append(out.Findings, *t.denied)
 		case t.unreachable != "":
-			out.Findings = append(out.Findings, fleet.NoAnswer(t.cluster.Name, t.unreachable))
+			out.Findings = append(out.Findings, fleet.NoAnswer(t.Cluster.Name, t.unreachable))
 		}
 	}
 	out.Findings = r.distinct(out.Findings).Alike()
@@ -90,7 +90,7 @@ func (w *work) lacks(ctx context.Context) diag.Findings {
 	if !w.Plan.Findings.HasErrors() {
 		return t.session.Review(ctx, w.Plan)
 	}
-	return t.session.ReviewWhole(ctx, w.set.owner, append(plan.Refs(w.set.desired), t.record.Refs()...))
+	return t.session.ReviewWhole(ctx, w.set.Owner, append(plan.Refs(w.set.Desired), t.Record.Refs()...))
 }
 
 // work is the plan's work on a cluster, nil where there is none.
@@ -114,8 +114,8 @@ func (e *Engine) Values(ctx context.Context, req Request) (*fleetplan.FleetRepor
 	out := &fleetplan.FleetReport{V: diag.DocumentVersion, Fleet: r.fleetName()}
 	var partial error
 	for _, t := range r.targets {
-		row := fleetplan.FleetRow{Cluster: t.cluster.Name, Group: t.cluster.Group, Access: t.access.Describe(), Server: t.facts.Server,
-			Version: t.facts.Version, UID: t.facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != "", Values: fleet.Shown(t.facts.Values, false)}
+		row := fleetplan.FleetRow{Cluster: t.Cluster.Name, Group: t.Cluster.Group, Access: t.access.Describe(), Server: t.Facts.Server,
+			Version: t.Facts.Version, UID: t.Facts.Identity().String(), Problem: t.unreachable, Unreachable: t.unreachable != "", Values: fleet.Shown(t.Facts.Values, false)}
 		if t.unreachable != "" {
 			partial = fleetplan.ErrPartial
 		}
@@ -137,12 +137,12 @@ func (e *Engine) Snapshot(ctx context.Context, req Request) (*fleet.Snapshot, er
 	snap := &fleet.Snapshot{V: 1, Fleet: r.fleetName()}
 	for _, t := range r.targets {
 		if t.unreachable != "" {
-			return nil, diag.Findings{fleet.NoAnswer(t.cluster.Name, t.unreachable)}.Err()
+			return nil, diag.Findings{fleet.NoAnswer(t.Cluster.Name, t.unreachable)}.Err()
 		}
-		facts := t.facts
-		facts.Values = fleet.Shown(t.facts.Values, true)
-		if err := r.schemas(t).Pack(ctx, &facts, snap).OnCluster(t.cluster.Name); len(err) > 0 {
-			r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: t.cluster.Name, Message: err[0].String()})
+		facts := t.Facts
+		facts.Values = fleet.Shown(t.Facts.Values, true)
+		if err := r.schemas(t).Pack(ctx, &facts, snap).OnCluster(t.Cluster.Name); len(err) > 0 {
+			r.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: t.Cluster.Name, Message: err[0].String()})
 		}
 		snap.Clusters = append(snap.Clusters, facts)
 	}

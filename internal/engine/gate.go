@@ -19,7 +19,7 @@ func (r *run) gate(ctx context.Context, fp *fleetplan.FleetPlan) diag.Findings {
 	}
 	selected := map[string]bool{}
 	for _, t := range r.targets {
-		selected[t.cluster.Name] = true
+		selected[t.Cluster.Name] = true
 	}
 	full, _ := rollout.NewSchedule(r.fleet.Rollout, r.all, nil)
 	left := rollout.LeftOut(full, selected)
@@ -42,17 +42,17 @@ func (r *run) heads(ctx context.Context, fp *fleetplan.FleetPlan, names []string
 		if t.session == nil || t.findings.HasErrors() {
 			continue
 		}
-		rec, _, err := t.store.Current(ctx, fp.Owner)
+		rec, _, err := t.Store.Current(ctx, fp.Owner)
 		if fp.RollbackTo == nil { // else they have been read
-			r.unselected = append(r.unselected, rec.On(t.cluster.Name))
+			r.unselected = append(r.unselected, rec.On(t.Cluster.Name))
 		}
 		switch {
 		case err != nil:
 		case rec != nil && rec.Standing() == release.Succeeded:
-			out[t.cluster.Name] = rollout.Head{Revision: fp.HeadOf(*rec), Finished: rec.Finished, Soaked: rec.Soaked}
+			out[t.Cluster.Name] = rollout.Head{Revision: fp.HeadOf(*rec), Finished: rec.Finished, Soaked: rec.Soaked}
 		case rec == nil:
 			if _, nowhere := r.wanted(ctx, t); nowhere || fp.RollbackTo != nil {
-				out[t.cluster.Name] = rollout.Head{Revision: rollout.Nowhere}
+				out[t.Cluster.Name] = rollout.Head{Revision: rollout.Nowhere}
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (r *run) again(req Request, wanted func(cluster string) bool) *run {
 	sub := &run{Engine: r.Engine, Redactor: r.Redactor, req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input, sources: r.sources, reader: r.reader, open: r.open}
 	for _, c := range r.all {
 		if wanted(c.Name) {
-			sub.targets = append(sub.targets, &target{cluster: c})
+			sub.targets = append(sub.targets, targetOf(c))
 		}
 	}
 	return sub
@@ -85,13 +85,13 @@ func (r *run) wanted(ctx context.Context, t *target) (namespaces []string, nowhe
 	if !r.req.HasBundles() {
 		return nil, false
 	}
-	look := &target{cluster: t.cluster, session: t.session, facts: t.facts}
+	look := t.anew()
 	if r.fleet != nil {
 		r.query(ctx, look)
 	}
-	spec, findings := r.specFor(look.facts)
+	spec, findings := r.specFor(look.Facts)
 	for _, in := range spec.Instances {
 		namespaces = append(namespaces, in.Namespace)
 	}
-	return namespaces, !slices.Concat(findings, look.findings).HasErrors() && place.Nowhere(spec, t.cluster, look.facts)
+	return namespaces, !slices.Concat(findings, look.findings).HasErrors() && place.Nowhere(spec, t.Cluster, look.Facts)
 }

@@ -31,11 +31,11 @@ func (r *run) guards(p *Prepared) diag.Findings {
 
 // guarded is what the guard of deletions looks at. Where a rollback goes back to nothing every instance counts.
 func (w *work) guarded() deletionguard.Cluster {
-	c := deletionguard.Cluster{Name: w.Cluster, Plan: w.Plan, Inventory: w.input.Inventory, Declared: w.set.desired, NotPlaced: w.NotPlaced}
-	for _, p := range w.set.parts {
-		c.Placed = append(c.Placed, p.instance.Name)
+	c := deletionguard.Cluster{Name: w.Cluster, Plan: w.Plan, Inventory: w.input.Inventory, Declared: w.set.Desired, NotPlaced: w.NotPlaced}
+	for _, p := range w.set.Renders {
+		c.Placed = append(c.Placed, p.Instance.Name)
 	}
-	if r := w.target.record; !w.run.req.HasBundles() && w.back == nil && r != nil {
+	if r := w.target.Record; !w.run.req.HasBundles() && w.back == nil && r != nil {
 		c.Placed = slices.Collect(maps.Keys(r.Inputs))
 	}
 	return c
@@ -45,7 +45,7 @@ func (w *work) guarded() deletionguard.Cluster {
 func (r *run) elsewhere() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range r.all {
-		if slices.ContainsFunc(r.targets, func(t *target) bool { return t.cluster.Name == c.Name && t.session != nil }) {
+		if slices.ContainsFunc(r.targets, func(t *target) bool { return t.Cluster.Name == c.Name && t.session != nil }) {
 			continue
 		}
 		facts := r.offlineFacts(c)

@@ -173,11 +173,11 @@ func TestInstallationThatMoves(t *testing.T) {
 		carry("installed", reqs[0], "both pre-install", "begun post-install")
 		carry("the neighbour", reqs[1])
 		target := r.plan(reqs[0]).run.targets[0]
-		rec := *target.record // as a run leaves it that is killed before the last hook
+		rec := *target.Record // as a run leaves it that is killed before the last hook
 		life := rec.Hooks["web"]
 		life.Step, life.Inputs, life.Done = plan.Install, rec.Inputs["web"], []object.HookPhase{object.PreInstall}
 		rec.Hooks = map[string]plan.HookState{"web": life}
-		if _, err := target.store.Put(t.Context(), rec, nil, target.handle); err != nil {
+		if _, err := target.Store.Put(t.Context(), rec, nil, target.handle); err != nil {
 			t.Fatal(err)
 		}
 		switch order {

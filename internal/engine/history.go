@@ -37,7 +37,7 @@ func (e *Engine) Compare(ctx context.Context, req Request, c history.Comparer) e
 	if err := c.Find(clusters, r.req.Bundle); err != nil {
 		return errors.Join(err, fleetplan.Unknown(len(history.Of(clusters).Unknown)))
 	}
-	reading := history.Reading{Store: func(name string) release.Store { return r.target(name).store }, Content: req.ShowContent, Redact: r.redact,
+	reading := history.Reading{Store: func(name string) release.Store { return r.target(name).Store }, Content: req.ShowContent, Redact: r.redact,
 		Learn: func(sets ...[]object.Object) { r.remember(ctx, sets...) }}
 	rows := c.Rows()
 	each(len(rows), 0, func(i int) { rows[i].Read(ctx, reading) })
@@ -67,17 +67,17 @@ func (e *Engine) kept(ctx context.Context, req Request) (*run, []history.Cluster
 
 // keeps is what a cluster keeps of a bundle, or of all.
 func (r *run) keeps(ctx context.Context, t *target, name string) history.Cluster {
-	c := history.Cluster{Name: t.cluster.Name, Group: t.cluster.Group, Chosen: t.facts.Chosen, Unreachable: t.unreachable}
+	c := history.Cluster{Name: t.Cluster.Name, Group: t.Cluster.Group, Chosen: t.Facts.Chosen, Unreachable: t.unreachable}
 	if t.session != nil {
 		var budget release.Budget
 		unknown := r.eachRecord(ctx, t, name, func(rec release.Record) {
-			k, err := history.Read(ctx, t.store, rec, &budget)
+			k, err := history.Read(ctx, t.Store, rec, &budget)
 			if err != nil {
 				c.Unknown = r.redact(err.Error())
 			}
 			c.Bundles = append(c.Bundles, k)
 		})
-		c.Held, c.Unknown = r.waits.Held(ctx, c.Name, t.store, name, r.owner), cmp.Or(c.Unknown, unknown)
+		c.Held, c.Unknown = r.waits.Held(ctx, c.Name, t.Store, name, r.owner), cmp.Or(c.Unknown, unknown)
 	}
 	c.Unknown = cmp.Or(c.Unknown, strings.Join(t.findings.Errors().Whats(), "; "))
 	return c
@@ -95,7 +95,7 @@ func (r *run) whole(ctx context.Context, name string) []history.Cluster {
 		out[i].Beside, out[i].Later = t == nil, t != nil && t.later
 	})
 	for _, t := range sub.targets {
-		r.unselected = append(r.unselected, t.record.On(t.cluster.Name))
+		r.unselected = append(r.unselected, t.Record.On(t.Cluster.Name))
 	}
 	return out
 }

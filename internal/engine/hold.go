@@ -45,7 +45,7 @@ func (p *Prepared) said(ctx context.Context) diag.Findings {
 		return nil
 	}
 	holds, _ := p.holds(ctx) // what cannot be read is told by whoever carries it out
-	return p.Said(holds, func(cluster string) *release.Record { return p.run.target(cluster).record })
+	return p.Said(holds, func(cluster string) *release.Record { return p.run.target(cluster).Record })
 }
 
 // held is what keeps releases from a cluster, or why nobody knows.
@@ -55,14 +55,14 @@ type held struct {
 }
 
 func heldBack(ctx context.Context, w *work) *held {
-	h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner)
+	h, _, err := release.HeldOn(ctx, w.target.Store, w.set.Owner)
 	return &held{h, err}
 }
 
 // approve gives the schedule the approvals that clusters have of the release, and the release those.
 func (p *Prepared) approve(holds release.Holds, rec *release.Record) {
 	p.Approve(holds, rec, p.run.now(), func(cluster string) (*release.Record, bool) {
-		return p.run.target(cluster).record, p.works[cluster] != nil
+		return p.run.target(cluster).Record, p.works[cluster] != nil
 	})
 }
 
@@ -76,7 +76,7 @@ func (l *loop) Ask(ctx context.Context, waits *rollout.Wait) {
 	found := make([]diag.Findings, len(asked))
 	each(len(asked), 0, func(i int) {
 		w := l.fp.works[asked[i]]
-		found[i] = diag.From(release.PutHoldOn(ctx, w.target.store, w.set.owner, rec.Waiting(l.fp.Schedule.Label(waits.Wave), l.out.Opens)), "record").OnCluster(asked[i])
+		found[i] = diag.From(release.PutHoldOn(ctx, w.target.Store, w.set.Owner, rec.Waiting(l.fp.Schedule.Label(waits.Wave), l.out.Opens)), "record").OnCluster(asked[i])
 	})
 	l.out.Findings = append(l.out.Findings, slices.Concat(found...)...)
 }
@@ -102,13 +102,13 @@ func (l *loop) held(ctx context.Context, w *work, row *fleetplan.ClusterOutcome)
 // unhold takes away what keeps releases from a cluster where an ending run finds no record of the bundle, so that no word about
 // one that never came is heeded by the next.
 func (l *loop) unhold(ctx context.Context, w *work) error {
-	if !l.fp.op().Ends() || w.target.record != nil {
+	if !l.fp.op().Ends() || w.target.Record != nil {
 		return nil
 	}
-	if h, _, err := release.HeldOn(ctx, w.target.store, w.set.owner); h == nil && err == nil {
+	if h, _, err := release.HeldOn(ctx, w.target.Store, w.set.Owner); h == nil && err == nil {
 		return nil
 	}
-	return w.target.store.Delete(ctx, w.set.owner, "")
+	return w.target.Store.Delete(ctx, w.set.Owner, "")
 }
 
 // Say writes down what somebody says of the release of a bundle (release.Approve and its like) on the clusters that it is for. confirm
@@ -133,7 +133,7 @@ func (e *Engine) Say(ctx context.Context, req Request, verb string, meant releas
 	}
 	each(len(said.Clusters), 0, func(i int) {
 		if row := &said.Clusters[i]; row.Unreachable == "" && !said.Already {
-			row.End(release.PutHoldOn(ctx, r.target(row.Cluster).store, owner, said.On), r.redact)
+			row.End(release.PutHoldOn(ctx, r.target(row.Cluster).Store, owner, said.On), r.redact)
 		}
 	})
 	return said, fleetplan.Unknown(said.Missed())
@@ -145,14 +145,14 @@ func (r *run) on(ctx context.Context, owner string) ([]release.OnCluster, diag.F
 	sch, _ := r.schedule()
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		if on[i].Cluster, on[i].Unreachable, on[i].Wave = t.cluster.Name, t.unreachable, sch.ApprovedWave(t.cluster.Name); t.session == nil {
+		if on[i].Cluster, on[i].Unreachable, on[i].Wave = t.Cluster.Name, t.unreachable, sch.ApprovedWave(t.Cluster.Name); t.session == nil {
 			return
 		}
-		if t.record == nil && t.unread == "" { // else it was read
+		if t.Record == nil && t.unread == "" { // else it was read
 			r.readRecord(ctx, t, owner)
 		}
-		on[i].Record = t.record
-		found[i] = slices.Concat(t.findings.Errors(), slices.Concat(on[i].Look(ctx, t.store, owner), r.whose(t)).OnCluster(t.cluster.Name))
+		on[i].Record = t.Record
+		found[i] = slices.Concat(t.findings.Errors(), slices.Concat(on[i].Look(ctx, t.Store, owner), r.whose(t)).OnCluster(t.Cluster.Name))
 	})
 	return on, slices.Concat(found...)
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
@@ -291,7 +292,7 @@ func TestDeleteTakesApprovals(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &loop{fp: &Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: verb}}}
-		if err := l.unhold(t.Context(), &work{target: &target{store: store}, set: &set{owner: "o"}}); err != nil {
+		if err := l.unhold(t.Context(), &work{target: &target{Target: desired.Target{Store: store}}, set: &desired.State{Owner: "o"}}); err != nil {
 			t.Fatal(err)
 		}
 		if h, _, err := store.Held(t.Context(), "o"); err != nil || (h != nil) != left {

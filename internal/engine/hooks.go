@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -15,16 +16,16 @@ import (
 // known is what deciding needs and is known without looking at the cluster.
 func (w *work) known(o plan.Options) plan.Input {
 	t, s := w.target, w.set
-	in := plan.Input{Cluster: t.cluster.Name, Bundle: s.spec.Name, Owner: s.owner, Desired: s.desired, Suspended: s.suspended, NotPlaced: s.notPlaced,
+	in := plan.Input{Cluster: t.Cluster.Name, Bundle: s.Spec.Name, Owner: s.Owner, Desired: s.Desired, Suspended: s.Suspended, NotPlaced: s.NotPlaced,
 		Options: o, Inputs: map[string]string{}, Damaged: t.damaged,
-		Delivered: !o.Deleting && w.run.input.Delivered(t.cluster.Name, s.spec.Name)}
-	for _, p := range s.parts {
-		in.Inputs[p.placed.Name] = p.key
+		Delivered: !o.Deleting && w.run.input.Delivered(t.Cluster.Name, s.Spec.Name)}
+	for _, p := range s.Renders {
+		in.Inputs[p.Placed.Name] = p.Key
 	}
-	if t.record != nil {
-		in.Recorded, in.Unseen = !t.damaged, t.record.Unseen
-		in.Inventory, in.Lent, in.HookStates, in.Open = t.record.Inventory, t.record.Lent, t.record.Hooks, t.record.Standing().Open()
-		in.Undone, in.Unended, in.Freeing = t.record.Phase == release.Deleting && !o.Deleting, t.record.Unended(), t.record.Shown() == release.Ejecting
+	if t.Record != nil {
+		in.Recorded, in.Unseen = !t.damaged, t.Record.Unseen
+		in.Inventory, in.Lent, in.HookStates, in.Open = t.Record.Inventory, t.Record.Lent, t.Record.Hooks, t.Record.Standing().Open()
+		in.Undone, in.Unended, in.Freeing = t.Record.Phase == release.Deleting && !o.Deleting, t.Record.Unended(), t.Record.Shown() == release.Ejecting
 	}
 	if w.inventory != nil {
 		in.Inventory, in.HookStates = w.inventory, w.lives
@@ -41,7 +42,7 @@ func (r *run) lookAtHooks(ctx context.Context, w *work, in *plan.Input) diag.Fin
 	if len(hooks) == 0 {
 		return nil
 	}
-	obs, findings := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.owner, Desired: hooks, Defined: w.set.defined})
+	obs, findings := w.target.session.Observe(ctx, cluster.ObserveRequest{Owner: w.set.Owner, Desired: hooks, Defined: w.set.Defined})
 	maps.Copy(in.Live, obs.Live)
 	maps.Copy(in.Schema, obs.Schema)
 	maps.Copy(in.NamespaceExists, obs.NamespaceExists)
@@ -51,19 +52,19 @@ func (r *run) lookAtHooks(ctx context.Context, w *work, in *plan.Input) diag.Fin
 // bodies are the objects to write: those rendered, and hooks that only the record has.
 func (w *work) bodies() map[object.Ref]object.Object {
 	if len(w.recalled) == 0 {
-		return w.set.bodies
+		return w.set.Bodies
 	}
 	out := maps.Clone(w.recalled)
-	maps.Copy(out, w.set.bodies)
+	maps.Copy(out, w.set.Bodies)
 	return out
 }
 
 // recorded are the objects kept with the last record, read once.
 func (w *work) recorded(ctx context.Context) ([]object.Object, error) {
-	if w.loaded || w.target.record == nil {
+	if w.loaded || w.target.Record == nil {
 		return w.kept, nil
 	}
-	kept, err := w.target.store.Objects(ctx, *w.target.record)
+	kept, err := w.target.Store.Objects(ctx, *w.target.Record)
 	w.kept, w.loaded = kept, err == nil
 	return kept, err
 }
@@ -72,7 +73,7 @@ func (w *work) recorded(ctx context.Context) ([]object.Object, error) {
 func (w *work) recall(ctx context.Context, p *plan.Plan) diag.Findings {
 	missing := map[object.Ref]string{}
 	for _, ch := range p.Changes {
-		if _, here := w.set.bodies[ch.Ref]; !here && ch.Hook != nil && (ch.Action.Writes() || ch.Action == plan.Unchanged) && ch.Action != plan.Delete {
+		if _, here := w.set.Bodies[ch.Ref]; !here && ch.Hook != nil && (ch.Action.Writes() || ch.Action == plan.Unchanged) && ch.Action != plan.Delete {
 			missing[ch.Ref] = ch.Instance
 		}
 	}
@@ -123,12 +124,12 @@ func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.I
 // objects is the whole rendered Set: what was rendered now, what the last release kept of unchanged instances, and the
 // hooks of instances that have not gone yet.
 func (w *work) objects(ctx context.Context, lives map[string]plan.HookState) ([]object.Object, error) {
-	bodies := maps.Clone(w.set.bodies)
+	bodies := maps.Clone(w.set.Bodies)
 	var taken []plan.Desired
-	if slices.ContainsFunc(w.set.parts, func(p *part) bool { return p.recorded }) {
-		taken = w.set.desired
+	if slices.ContainsFunc(w.set.Renders, func(p *desired.InstanceRender) bool { return p.Recorded }) {
+		taken = w.set.Desired
 	}
-	wanted := w.target.record.Goes(taken, w.set.suspended, lives)
+	wanted := w.target.Record.Goes(taken, w.set.Suspended, lives)
 	maps.DeleteFunc(wanted, func(r object.Ref, _ bool) bool { _, fresh := bodies[r]; return fresh })
 	var err error
 	if len(wanted) > 0 {

@@ -16,31 +16,31 @@ import (
 
 // whose refuses a release of another lineage, source or fleet, unless it is taken over; it may say something beside.
 func (r *run) whose(t *target) (findings diag.Findings) {
-	if t.record != nil {
-		t.relation, findings = lineage.Judge(t.record.From(), r.input.Origin(t.record.Bundle), r.req.TakeOver)
+	if t.Record != nil {
+		t.relation, findings = lineage.Judge(t.Record.From(), r.input.Origin(t.Record.Bundle), r.req.TakeOver)
 	}
 	return findings
 }
 
 // sign writes into a record which cluster and which lineage it belongs to.
 func (r *run) sign(t *target, record *release.Record) {
-	now := t.facts.Identity()
+	now := t.Facts.Identity()
 	var before *lineage.Record
-	if t.record != nil {
-		from := t.record.From()
-		before, now = &from, t.record.Identity().Learn(now)
+	if t.Record != nil {
+		from := t.Record.From()
+		before, now = &from, t.Record.Identity().Learn(now)
 	}
 	record.ClusterUID, record.WeakUID, record.ClusterServer = now.UID, now.Weak, now.Server
 	run := r.input.Origin(record.Bundle)
-	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.cluster.Name, t.cluster.Group
+	record.Fleet, record.Cluster, record.Group = r.fleetName(), t.Cluster.Name, t.Cluster.Group
 	record.Lineage, record.Source = lineage.Next(before, run, t.relation, r.newLineage())
 	record.Files = lineage.FilesOf(before, run)
 }
 
 // signed reports whether a record says already what sign would write.
 func (r *run) signed(t *target) bool {
-	old := t.record
-	return old.Cluster == t.cluster.Name && old.Fleet == r.fleetName() && old.Identity().Match(t.facts.Identity()) == fleet.SameCluster &&
+	old := t.Record
+	return old.Cluster == t.Cluster.Name && old.Fleet == r.fleetName() && old.Identity().Match(t.Facts.Identity()) == fleet.SameCluster &&
 		!lineage.Learns(old.From(), r.input.Origin(old.Bundle), t.relation, r.newLineage())
 }
 
@@ -53,8 +53,8 @@ func (r *run) promise(record *release.Record) {
 func (r *run) newLineage() string {
 	r.fresh.once.Do(func() {
 		for _, t := range r.targets {
-			if t.record != nil && t.record.Lineage != "" && !t.relation.Refused() {
-				r.fresh.id = t.record.Lineage
+			if t.Record != nil && t.Record.Lineage != "" && !t.relation.Refused() {
+				r.fresh.id = t.Record.Lineage
 				return
 			}
 		}
@@ -75,11 +75,11 @@ func (r *run) learn(out *fleetplan.Outcome) {
 		if t == nil {
 			return l, false
 		}
-		l.Identity, l.Known = t.facts.Identity(), r.fleet != nil && !t.cluster.Implicit
+		l.Identity, l.Known = t.Facts.Identity(), r.fleet != nil && !t.Cluster.Implicit
 		if t.signed != nil {
 			l.Signed = t.signed.Lineage
-		} else if t.record != nil && !t.relation.Refused() {
-			l.Found = t.record.Lineage
+		} else if t.Record != nil && !t.relation.Refused() {
+			l.Found = t.Record.Lineage
 		}
 		return l, true
 	})
@@ -91,7 +91,7 @@ func (r *run) learn(out *fleetplan.Outcome) {
 
 // target is the selected cluster of that name, nil when there is none.
 func (r *run) target(name string) *target {
-	if i := slices.IndexFunc(r.targets, func(t *target) bool { return t.cluster.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(r.targets, func(t *target) bool { return t.Cluster.Name == name }); i >= 0 {
 		return r.targets[i]
 	}
 	return nil
@@ -99,7 +99,7 @@ func (r *run) target(name string) *target {
 
 // recognize refuses a cluster that is not the one the fleet or hawser.lock knows by its name.
 func (r *run) recognize(t *target) {
-	t.find(fleet.Recognize(t.cluster, t.facts, r.input.Known, r.all, r.input.Path, r.accepts(t.cluster.Name))...)
+	t.find(fleet.Recognize(t.Cluster, t.Facts, r.input.Known, r.all, r.input.Path, r.accepts(t.Cluster.Name))...)
 }
 
 // accepts reports whether the user said that a cluster may be another one than is known.
@@ -121,8 +121,8 @@ func (r *run) formerName(ctx context.Context) {
 		if t.session == nil {
 			return
 		}
-		now, _, err := t.store.Current(ctx, r.owner(r.program.Bundles()[0]))
-		old, _, olderr := t.store.Current(ctx, r.owner(former))
+		now, _, err := t.Store.Current(ctx, r.owner(r.program.Bundles()[0]))
+		old, _, olderr := t.Store.Current(ctx, r.owner(former))
 		is[i] = now != nil || err != nil || olderr != nil
 		was[i] = old != nil && old.OnlyIn("manifests", r.input.Paths.Namespace) && !lineage.Compare(old.From(), r.input.Origin(former)).Refused()
 	})
@@ -134,7 +134,7 @@ func (r *run) formerName(ctx context.Context) {
 // current reads a bundle's record. One that is damaged is an error, or, when the release is taken over, a record that
 // knows its revision and nothing else: what is there is found by its marks. The third result says that it is damaged.
 func (r *run) current(ctx context.Context, t *target, owner string) (*release.Record, release.RecordVersion, bool, error) {
-	record, handle, err := t.store.Current(ctx, owner)
+	record, handle, err := t.Store.Current(ctx, owner)
 	damaged, ok := errors.AsType[*release.DamagedError](err)
 	switch {
 	case !ok:

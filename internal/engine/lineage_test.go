@@ -175,7 +175,7 @@ func TestOnePlace(t *testing.T) {
 	if fp := r.plan(moved); !fp.settled() {
 		t.Errorf("a second apply after the move has something to do: %+v", fp.Counts())
 	}
-	rec, _, err := r.plan(moved).run.targets[0].store.Current(t.Context(), r.plan(moved).Owner)
+	rec, _, err := r.plan(moved).run.targets[0].Store.Current(t.Context(), r.plan(moved).Owner)
 	if err != nil || rec.Source.Path != "copy" || rec.Source.Repository != "git.example.com/team-a" || rec.Lineage != lock.Lineages[r.name] {
 		t.Errorf("the record: %+v, %v", rec.Source, err)
 	}
@@ -188,9 +188,9 @@ func TestOldRecordLearnsItsLineage(t *testing.T) {
 	req := r.checkedOut("a", teamA, "app")
 	r.applied(req)
 	target := r.plan(req).run.targets[0]
-	old := *target.record
+	old := *target.Record
 	old.Lineage, old.Source, old.ClusterServer = "", lineage.Source{}, ""
-	if _, err := target.store.Put(t.Context(), old, nil, target.handle); err != nil {
+	if _, err := target.Store.Put(t.Context(), old, nil, target.handle); err != nil {
 		t.Fatal(err)
 	}
 	r.forgetLock("a")
@@ -199,7 +199,7 @@ func TestOldRecordLearnsItsLineage(t *testing.T) {
 		t.Errorf("an old record: %v", fp.Findings)
 	}
 	r.applied(req)
-	rec := r.plan(req).run.targets[0].record
+	rec := r.plan(req).run.targets[0].Record
 	if rec.Lineage == "" || rec.Source.Path != "deploy" || rec.Revision != old.Revision {
 		t.Errorf("nothing was learned: %+v", rec)
 	}
@@ -369,11 +369,11 @@ func TestDamagedRecordHasAWayOut(t *testing.T) {
 	}
 	req.TakeOver = false
 	fp := r.plan(req)
-	rec := fp.run.targets[0].record
+	rec := fp.run.targets[0].Record
 	if !fp.settled() || rec.Revision != 2 || rec.Lineage == "" {
 		t.Errorf("after that: %+v %v", fp.Counts(), rec)
 	}
-	history, err := storetest.Kept(t.Context(), fp.run.targets[0].store.(release.History), owner)
+	history, err := storetest.Kept(t.Context(), fp.run.targets[0].Store.(release.History), owner)
 	if err != nil || len(history) != 2 {
 		t.Errorf("the history: %d, %v", len(history), err)
 	}

@@ -90,8 +90,8 @@ func (r *run) head(used []source.Use) string {
 // factsOf are the target's facts where it was asked, else what the fleet file says: nobody's credentials decide what the sources are.
 func (r *run) factsOf(c fleet.Cluster) fleet.Facts {
 	for _, t := range r.targets {
-		if t.cluster.Name == c.Name && t.facts.Name != "" {
-			return t.facts
+		if t.Cluster.Name == c.Name && t.Facts.Name != "" {
+			return t.Facts
 		}
 	}
 	return r.offlineFacts(c)

@@ -1,19 +1,15 @@
 package engine
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/chance"
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -56,30 +52,6 @@ func TestMadeLostWithRecord(t *testing.T) {
 	next.applied(req)
 	if _, now, _ := r.made(); now == kept {
 		t.Error("not made anew on purpose")
-	}
-}
-
-// A Secret that a chart looks up and that cannot be looked at is an error: nothing is made up over it.
-func TestLookupFails(t *testing.T) {
-	t.Parallel()
-	ref := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{apierrors.NewNotFound(corev1.Resource("secrets"), "login"), ""},
-		{apierrors.NewForbidden(corev1.Resource("secrets"), "login", errors.New("no rights")), "--rotate app"},
-		{errors.New("connection reset"), "connection reset"},
-	} {
-		tgt := &target{}
-		_, _ = tgt.seen.Get(t.Context(), wanted{ref: ref, apiVersion: "v1"}, func() (map[string]any, error) { return nil, c.err })
-		r := &run{Engine: &Engine{}}
-		p := &part{}
-		p.placed.Name = "app"
-		_, err := r.found(t.Context(), tgt, chance.Answers{}, p, []object.Ref{ref})
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(diag.From(err, "")[0].String()+diag.From(err, "")[0].Why+diag.From(err, "")[0].Fix, c.want)) {
-			t.Errorf("%v: %v", c.err, err)
-		}
 	}
 }
 

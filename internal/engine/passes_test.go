@@ -55,8 +55,8 @@ func (s *served) kept() string {
 	var out []string
 	for _, target := range r.targets {
 		owner := object.OwnerID("", "", "shop")
-		rec, version, err := target.store.Current(s.t.Context(), owner)
-		hold, held, herr := release.HeldOn(s.t.Context(), target.store, owner)
+		rec, version, err := target.Store.Current(s.t.Context(), owner)
+		hold, held, herr := release.HeldOn(s.t.Context(), target.Store, owner)
 		if err != nil || herr != nil {
 			s.t.Fatal(err, herr)
 		}
@@ -64,7 +64,7 @@ func (s *served) kept() string {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		out = append(out, target.cluster.Name+" "+string(text))
+		out = append(out, target.Cluster.Name+" "+string(text))
 	}
 	return strings.Join(out, "\n")
 }

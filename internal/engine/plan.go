@@ -20,7 +20,6 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/release"
-	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/rights"
 	"hawser.dev/hawser/internal/rollout"
 	"hawser.dev/hawser/internal/source"
@@ -97,11 +96,11 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 		}
 	})
 	for i, w := range works {
-		fp.Findings = append(fp.Findings, found[i].OnCluster(r.targets[i].cluster.Name)...)
+		fp.Findings = append(fp.Findings, found[i].OnCluster(r.targets[i].Cluster.Name)...)
 		if w != nil {
-			fp.Bundle, fp.Owner = w.set.spec.Name, w.set.owner
-			fp.Require(w.set.spec.Requires)
-			r.stats.Instances += len(w.set.parts)
+			fp.Bundle, fp.Owner = w.set.Spec.Name, w.set.Owner
+			fp.Require(w.set.Spec.Requires)
+			r.stats.Instances += len(w.set.Renders)
 		}
 	}
 	fp.planned(works)
@@ -116,7 +115,7 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 }
 
 func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPlan) (*work, diag.Findings) {
-	spec, findings := r.specFor(t.facts)
+	spec, findings := r.specFor(t.Facts)
 	if findings.HasErrors() {
 		return nil, findings
 	}
@@ -128,21 +127,21 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 		return nil, r.rightsMissing(ctx, t, spec, findings)
 	}
 	findings = append(findings, r.required(ctx, t, spec)...)
-	s, fs := r.prepare(ctx, t, spec)
-	findings = append(append(findings, fs...), r.rotated(ctx, t, s)...)
+	s, fs := r.desired(t).Prepare(ctx, spec)
+	findings = append(append(findings, fs...), r.desired(t).Rotated(ctx, s)...)
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	findings = append(findings, r.fill(ctx, t, s)...)
-	cp.NotPlaced = s.notPlaced
-	for _, p := range s.parts {
-		ip := fleetplan.InstancePlan{Name: p.instance.Name, Source: p.source, Inputs: p.key, Pos: diag.Pos(p.instance.Pos)}
-		if t.record != nil {
-			ip.Before = t.record.Sources[ip.Name]
+	findings = append(findings, r.desired(t).Render(ctx, s)...)
+	cp.NotPlaced = s.NotPlaced
+	for _, p := range s.Renders {
+		ip := fleetplan.InstancePlan{Name: p.Instance.Name, Source: p.Source, Inputs: p.Key, Pos: diag.Pos(p.Instance.Pos)}
+		if t.Record != nil {
+			ip.Before = t.Record.Sources[ip.Name]
 		}
 		cp.Instances = append(cp.Instances, ip)
 	}
-	cp.Describe(t.record, t.facts.Values, r.redact)
+	cp.Describe(t.Record, t.Facts.Values, r.redact)
 	return &work{ClusterPlan: cp, run: r, target: t, set: s}, findings
 }
 
@@ -152,12 +151,12 @@ func (r *run) rightsMissing(ctx context.Context, t *target, spec v1alpha1.Bundle
 	if slices.ContainsFunc(findings.Errors(), func(f diag.Finding) bool { return f.Code != rights.Code }) {
 		return findings
 	}
-	s, fs := r.prepare(ctx, t, spec)
+	s, fs := r.desired(t).Prepare(ctx, spec)
 	if !fs.HasErrors() {
-		fs = r.fill(ctx, t, s)
+		fs = r.desired(t).Render(ctx, s)
 	}
-	if all := t.session.ReviewWhole(ctx, r.owner(spec.Name), plan.Refs(s.desired)); len(all) > 0 && !fs.HasErrors() {
-		return append(append(findings.Warnings(), all...), rights.Unrecorded(t.cluster.Name, spec.Name, t.unread))
+	if all := t.session.ReviewWhole(ctx, r.owner(spec.Name), plan.Refs(s.Desired)); len(all) > 0 && !fs.HasErrors() {
+		return append(append(findings.Warnings(), all...), rights.Unrecorded(t.Cluster.Name, spec.Name, t.unread))
 	}
 	return findings
 }
@@ -181,8 +180,8 @@ func (r *run) bundles() ([]string, diag.Findings) {
 	var all []v1alpha1.BundleSpec
 	var findings diag.Findings
 	for _, t := range r.targets {
-		specs, fs := r.input.Evaluate(r.factsOf(t.cluster))
-		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.cluster.Name)...)
+		specs, fs := r.input.Evaluate(r.factsOf(t.Cluster))
+		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.Cluster.Name)...)
 	}
 	return place.Order(all), findings
 }
@@ -195,8 +194,8 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 		if among && r.req.Wait {
 			continue
 		}
-		record, _, err := t.store.Current(ctx, r.owner(need.Bundle))
-		switch w := r.req.Before[need.Bundle].work(t.cluster.Name); {
+		record, _, err := t.Store.Current(ctx, r.owner(need.Bundle))
+		switch w := r.req.Before[need.Bundle].work(t.Cluster.Name); {
 		case w != nil && !w.settled():
 			findings = append(findings, release.Unawaited(spec.Name, need.Bundle))
 		case among && (record == nil || record.Phase != release.Written): // what it does in this run decides
@@ -213,14 +212,14 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 // placesNothing reports whether the same files hold another bundle, which places nothing on the cluster.
 func (r *run) placesNothing(t *target, name, other string) bool {
 	specs, _ := r.others(t, name) // what is wrong with them is not this bundle's matter
-	return slices.ContainsFunc(specs, func(s v1alpha1.BundleSpec) bool { return s.Name == other && place.Nowhere(s, t.cluster, t.facts) })
+	return slices.ContainsFunc(specs, func(s v1alpha1.BundleSpec) bool { return s.Name == other && place.Nowhere(s, t.Cluster, t.Facts) })
 }
 
 // computeAll observes every cluster, computes its plan, and groups the equal ones.
 func (r *run) computeAll(ctx context.Context, fp *Prepared, o plan.Options) {
 	start := r.now()
 	r.proven = r.req.TakeOver || r.input.Lock.Lineages[fp.Bundle] != "" ||
-		slices.ContainsFunc(r.targets, func(t *target) bool { return t.record != nil && !t.relation.Refused() })
+		slices.ContainsFunc(r.targets, func(t *target) bool { return t.Record != nil && !t.relation.Refused() })
 	each(len(fp.Clusters), 0, func(i int) {
 		if w := fp.works[fp.Clusters[i].Cluster]; w != nil {
 			r.computeOne(ctx, w, o)
@@ -279,7 +278,7 @@ func (p *Prepared) changes(name string) bool {
 	if w == nil {
 		return true
 	}
-	rec := w.target.record
+	rec := w.target.Record
 	return !w.settled() || rec != nil && rec.SourceDigest == p.SourceDigest
 }
 
@@ -287,7 +286,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	defer r.foresee(ctx, w)()
 	p, findings := r.compute(ctx, w, o)
 	if late := r.refs(w.target, w.set).Uncertain(ctx, p); len(late) > len(r.refs(w.target, w.set).Late()) && !findings.HasErrors() {
-		if findings = r.reopen(ctx, w, func(name string) bool { return late[name] != "" }); !findings.HasErrors() {
+		if findings = r.desired(w.target).Reopen(ctx, w.set, func(name string) bool { return late[name] != "" }); !findings.HasErrors() {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}
@@ -298,25 +297,25 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	findings = slices.Concat(findings, r.refs(w.target, w.set).Missing(ctx, w.input.Moving()), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural))
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; w.Resumes {
-		if who := release.WhoIsAt(ctx, t.store, *t.record); who != "" {
+		if who := release.WhoIsAt(ctx, t.Store, *t.Record); who != "" {
 			w.Resumes = false
 			findings = append(findings, release.AtWork(who))
 		}
 	}
 	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
-	p.Say(tell, p.ShowMade(w.set.bodies, w.set.shown, w.set.madeNames(), r.redact), func() map[object.Ref]object.Object {
+	p.Say(tell, p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact), func() map[object.Ref]object.Object {
 		base, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
 		return base
 	}, r.redact)
 	maskguard.Show(p, r.Redactor)
 	r.refs(w.target, w.set).Mark(p)
-	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Others(p, w.set.bodies, r.Redactor))
+	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Others(p, w.set.Bodies, r.Redactor))
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(r.refs(w.target, w.set).Late()))
 	if !o.Deleting {
 		p.Brake = deletionguard.OnCluster(w.guarded())
-		w.Await(w.target.record, r.req.Wait)
+		w.Await(w.target.Record, r.req.Wait)
 	}
 }
 
@@ -329,20 +328,20 @@ func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan,
 	}
 	p := plan.Compute(in)
 	if holders := plan.Holders(p); len(holders) > 0 {
-		in.Contents = w.target.session.Contents(ctx, w.set.owner, holders)
+		in.Contents = w.target.session.Contents(ctx, w.set.Owner, holders)
 		for _, before := range r.req.Before {
 			before.Empties(w.Cluster, in.Contents)
 		}
 		p = plan.Compute(in)
 	}
 	w.input = in
-	foreign, err := w.target.session.Foreign(ctx, w.set.owner, staleplan.Goes(p), w.set.bodies)
+	foreign, err := w.target.session.Foreign(ctx, w.set.Owner, staleplan.Goes(p), w.set.Bodies)
 	if staleplan.Keep(p, foreign); err != nil {
 		findings = append(findings, diag.From(err, "observe")...)
 	}
 	// an object of an instance that was not rendered has to be written after all: render now, bodies are needed
-	if missing := w.unrendered(p); len(missing) > 0 && !findings.HasErrors() {
-		findings = append(findings, r.renderLate(ctx, w, missing)...)
+	if missing := w.set.Unrendered(p.Changes); len(missing) > 0 && !findings.HasErrors() {
+		findings = append(findings, r.desired(w.target).RenderRecorded(ctx, w.set, missing)...)
 	}
 	return p, append(findings, w.recall(ctx, p)...)
 }
@@ -353,21 +352,21 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	in := w.known(o)
 	lasting := slices.DeleteFunc(slices.Clone(in.Desired), func(d plan.Desired) bool { return d.Hook != nil })
 	var objs []object.Object
-	for _, b := range s.ahead.With(s.bodies) {
+	for _, b := range s.Ahead.With(s.Bodies) {
 		objs = append(objs, b)
 	}
-	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.owner, Desired: lasting, Inventory: slices.Concat(in.Inventory, in.Lent),
+	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.Owner, Desired: lasting, Inventory: slices.Concat(in.Inventory, in.Lent),
 		Defined: object.DefinedKinds(objs), Cached: r.req.Applies && w.input.Live == nil}) // under the lock it is looked at again
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
 	in.Desired = w.stayed(ctx, in.Desired)
-	if in.Ahead = s.ahead; in.Asks() {
+	if in.Ahead = s.Ahead; in.Asks() {
 		in.Ahead = r.ahead(ctx, t, s)
 	}
 	if w.inventory == nil && in.Looks() {
-		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.owner, in.Namespaces()...), recordkeeping.Took(ctx, t.store, s.owner, t.record))...)
-		if in.Rebuilt && t.record == nil && !r.proven {
-			findings = append(findings, lineage.Unproven(s.spec.Name, len(in.Inventory), r.input.From))
+		findings = append(findings, in.Rebuild(t.session.Marked(ctx, s.Owner, in.Namespaces()...), recordkeeping.Took(ctx, t.Store, s.Owner, t.Record))...)
+		if in.Rebuilt && t.Record == nil && !r.proven {
+			findings = append(findings, lineage.Unproven(s.Spec.Name, len(in.Inventory), r.input.From))
 		}
 	}
 	if w.inventory == nil {
@@ -386,7 +385,7 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 		if findings.HasErrors() {
 			return nil
 		}
-		fs := r.renderLate(ctx, w, w.unrendered(&plan.Plan{Changes: needs}))
+		fs := r.desired(w.target).RenderRecorded(ctx, w.set, w.set.Unrendered(needs))
 		if findings = append(findings, fs...); fs.HasErrors() {
 			return nil
 		}
@@ -396,7 +395,7 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 			base, fs = r.base(ctx, w)
 			findings = append(findings, fs...)
 		}
-		previews := w.target.session.Preview(ctx, w.previews(needs, base), all, w.set.bodies)
+		previews := w.target.session.Preview(ctx, w.previews(needs, base), all, w.set.Bodies)
 		if r.req.Reads && !r.req.ServerCheck {
 			findings = append(findings, rights.Unconfirmed(previews)...)
 		}
@@ -418,15 +417,15 @@ func (r *run) preview(ctx context.Context, w *work, in *plan.Input) diag.Finding
 // base are the objects as they were declared when they were written last.
 func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, diag.Findings) {
 	out := map[object.Ref]object.Object{}
-	if w.target.record == nil {
+	if w.target.Record == nil {
 		return out, nil
 	}
 	var findings diag.Findings
-	objs, err := w.target.store.Objects(ctx, *w.target.record)
+	objs, err := w.target.Store.Objects(ctx, *w.target.Record)
 	for _, o := range objs {
 		out[o.Ref()] = o
 	}
-	if err = errors.Join(err, release.Earlier(ctx, w.target.store, w.set.owner, w.target.record.Unapplied(out), out)); err != nil {
+	if err = errors.Join(err, release.Earlier(ctx, w.target.Store, w.set.Owner, w.target.Record.Unapplied(out), out)); err != nil {
 		findings = append(findings, diag.Finding{Severity: diag.Info, Code: "no-recorded-set",
 			What: "the recorded objects cannot be read: live ones are compared, and what was secret in them is not known", Why: r.redact(err.Error())})
 	}
@@ -438,7 +437,7 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 func (w *work) previews(needs []plan.Change, base map[object.Ref]object.Object) []cluster.PreviewRequest {
 	out := make([]cluster.PreviewRequest, 0, len(needs))
 	for _, ch := range needs {
-		req := cluster.PreviewRequest{Change: ch, Body: w.set.bodies[ch.Ref]}
+		req := cluster.PreviewRequest{Change: ch, Body: w.set.Bodies[ch.Ref]}
 		if req.Body.Body == nil {
 			continue // a release did not keep it: unkept says so
 		}
@@ -450,35 +449,4 @@ func (w *work) previews(needs []plan.Change, base map[object.Ref]object.Object) 
 		out = append(out, req)
 	}
 	return out
-}
-
-// unrendered returns the instances taken from the record of which the plan writes objects.
-func (w *work) unrendered(p *plan.Plan) []*part {
-	need := map[string]bool{}
-	for _, ch := range p.Changes {
-		if _, ok := w.set.bodies[ch.Ref]; !ok && ch.Action != plan.Delete && ch.Action != plan.Release {
-			need[ch.Instance] = true
-		}
-	}
-	var out []*part
-	for _, p := range w.set.parts {
-		if p.recorded && need[p.instance.Name] {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// renderLate renders instances taken from the record. Equal inputs must give equal objects; anything else is an
-// error of the renderer and refused.
-func (r *run) renderLate(ctx context.Context, w *work, parts []*part) diag.Findings {
-	if len(parts) == 0 {
-		return nil
-	}
-	late := &set{spec: w.set.spec, owner: w.set.owner, bodies: w.set.bodies}
-	findings := r.render(ctx, w.target, late, parts)
-	for _, p := range parts {
-		p.recorded = false
-	}
-	return append(findings, render.Deterministic(w.set.desired, late.desired)...)
 }

@@ -29,7 +29,7 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 		if w == nil {
 			continue
 		}
-		if names := w.set.madeNames(); len(names) > 0 {
+		if names := w.set.MadeNames(); len(names) > 0 {
 			return "", nil, fmt.Errorf("the plan cannot be saved: what is made up when it is applied decides which objects there are (%s on %s); apply without a plan file first",
 				names[0], cp.Cluster)
 		}
@@ -172,7 +172,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 func (p *Prepared) promised() *fleetplan.FleetPlan {
 	return p.With(func(cp *fleetplan.ClusterPlan) {
 		if w := p.works[cp.Cluster]; w != nil {
-			cp.Promise(w.set.stood)
+			cp.Promise(w.set.Stood)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func (r *run) left() diag.Findings {
 		names, uids = append(names, c.Name), append(uids, c.UID)
 	}
 	for _, t := range r.targets {
-		uids = append(uids, t.facts.UID)
+		uids = append(uids, t.Facts.UID)
 	}
 	return retirement.Left(r.input.Lock, r.input.Path, r.fleetName(), names, uids)
 }
@@ -64,7 +64,7 @@ func (e *Engine) Retiring(ctx context.Context, req Request) (*retirement.Retirem
 	}
 	out.Access = t.access.Describe()
 	var records []release.Record
-	err = t.store.Bundles(ctx, func(record release.Record) error {
+	err = t.Store.Bundles(ctx, func(record release.Record) error {
 		if record.Inventory = nil; record.Fleet == out.Fleet && out.Takes(record.From(), r.input.Origin(record.Bundle), place.Bundles) {
 			records = append(records, record)
 		}
@@ -99,10 +99,10 @@ func (r *run) delivered(out *fleetplan.Outcome) {
 	err := r.input.KeepPlaces(func(file lockfile.File) bool {
 		return out.Places(file, r.fleetName(), func(name string) (lockfile.Place, bool) {
 			t := r.target(name)
-			if t == nil || t.cluster.Implicit {
+			if t == nil || t.Cluster.Implicit {
 				return lockfile.Place{}, false
 			}
-			return r.input.Place(t.cluster, t.access.Context), true
+			return r.input.Place(t.Cluster, t.access.Context), true
 		})
 	})
 	if err != nil {

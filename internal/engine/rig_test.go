@@ -370,7 +370,7 @@ func (r *rig) stored(ask func(release.Store) error) {
 	if err := run.connect(r.t.Context(), false); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := ask(run.targets[0].store); err != nil {
+	if err := ask(run.targets[0].Store); err != nil {
 		r.t.Fatal(err)
 	}
 }

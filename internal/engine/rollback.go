@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/history"
@@ -32,7 +33,7 @@ func (r *run) goBack(ctx context.Context, fp *Prepared, name string) diag.Findin
 	}
 	found := r.restored(ctx, fp)
 	each(len(r.targets), cores()*2, func(i int) {
-		if w := fp.works[r.targets[i].cluster.Name]; w != nil && w.back != nil {
+		if w := fp.works[r.targets[i].Cluster.Name]; w != nil && w.back != nil {
 			found[i] = append(found[i], w.keepMade(ctx, back.Later[w.Cluster]).OnCluster(w.Cluster)...)
 		}
 	})
@@ -45,14 +46,14 @@ func (r *run) restored(ctx context.Context, fp *Prepared) []diag.Findings {
 	kept, found := make([][]object.Object, len(r.targets)), make([]diag.Findings, len(r.targets))
 	backs := func(do func(i int, w *work)) {
 		each(len(r.targets), cores()*2, func(i int) {
-			if w := fp.works[r.targets[i].cluster.Name]; w != nil && w.back != nil && len(found[i]) == 0 {
+			if w := fp.works[r.targets[i].Cluster.Name]; w != nil && w.back != nil && len(found[i]) == 0 {
 				do(i, w)
 			}
 		})
 	}
 	backs(func(i int, w *work) {
 		var err error
-		kept[i], err = w.target.store.Objects(ctx, *w.back)
+		kept[i], err = w.target.Store.Objects(ctx, *w.back)
 		found[i] = release.Unkept(w.back, err).OnCluster(w.Cluster)
 	})
 	r.remember(ctx, kept...)
@@ -66,20 +67,20 @@ func (w *work) restore(kept []object.Object) diag.Findings {
 	for i := range kept {
 		kept[i].Pos = diag.Pos{} // the files are others now
 	}
-	w.back.Keep = t.record.Keep // how many releases are kept is no part of one
-	s.defined, s.depends = object.DefinedKinds(kept), w.back.Depends
-	marked, findings := r.marks.Of(kept, render.Marking{Render: "release " + release.Copy(*w.back, kept), Owner: s.owner, Bundle: s.spec.Name, Known: t.known(),
-		Defined: s.defined, Sensitive: r.sensitive})
+	w.back.Keep = t.Record.Keep // how many releases are kept is no part of one
+	s.Defined, s.Depends = object.DefinedKinds(kept), w.back.Depends
+	marked, findings := r.marks.Of(kept, render.Marking{Render: "release " + release.Copy(*w.back, kept), Owner: s.Owner, Bundle: s.Spec.Name, Known: t.Kinds(),
+		Defined: s.Defined, Sensitive: r.desired(t).Sensitive})
 	for _, o := range marked {
-		s.bodies[o.Ref()] = o.Object
+		s.Bodies[o.Ref()] = o.Object
 	}
-	desired, fs := w.back.Declared(marked)
-	s.desired = desired
+	declared, fs := w.back.Declared(marked)
+	s.Desired = declared
 	for _, name := range slices.Sorted(maps.Keys(w.back.Inputs)) {
 		in := v1alpha1.Instance{Name: name}
-		p := &part{placed: in, instance: in, key: w.back.Inputs[name], source: w.back.Sources[name], digest: w.back.Digests[name], checks: w.back.Checks[name]}
-		s.parts = append(s.parts, p)
-		w.Instances = append(w.Instances, fleetplan.InstancePlan{Name: name, Source: p.source, Before: t.record.Sources[name]})
+		p := &desired.InstanceRender{Placed: in, Instance: in, Key: w.back.Inputs[name], Source: w.back.Sources[name], Digest: w.back.Digests[name], Checks: w.back.Checks[name]}
+		s.Renders = append(s.Renders, p)
+		w.Instances = append(w.Instances, fleetplan.InstancePlan{Name: name, Source: p.Source, Before: t.Record.Sources[name]})
 	}
 	return append(findings, fs...)
 }
@@ -89,54 +90,38 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 	if w.back == nil {
 		return nil
 	}
-	findings := append(release.NotKept(p, w.set.desired, w.set.bodies), release.Believed(p, w.set.bodies)...)
-	if m := &w.target.made; m.stored == nil && madeguard.TakesBack(p) {
+	findings := append(release.NotKept(p, w.set.Desired, w.set.Bodies), release.Believed(p, w.set.Bodies)...)
+	if !w.target.Made.Read() && madeguard.TakesBack(p) {
 		findings = append(findings, w.readKept(ctx)...)
 	}
-	if w.target.made.stored == nil {
+	if !w.target.Made.Read() {
 		return findings
 	}
 	now, fs := w.run.base(ctx, w)
-	return slices.Concat(findings, fs, madeguard.Former(p, w.target.made.now, madeOf(w.back), now, w.set.bodies))
+	return slices.Concat(findings, fs, madeguard.Former(p, w.target.Made.Now(), madeOf(w.back), now, w.set.Bodies))
 }
 
 // keepMade puts what was made anew since the release into the objects that it declares; later are the releases since.
 func (w *work) keepMade(ctx context.Context, later []madeguard.Later) diag.Findings {
-	if maps.Equal(w.back.Made, w.target.record.Made) {
+	if maps.Equal(w.back.Made, w.target.Record.Made) {
 		return nil
 	}
 	findings := w.readKept(ctx)
 	now, fs := w.run.base(ctx, w)
-	if !w.target.record.Standing().Complete() {
+	if !w.target.Record.Standing().Complete() {
 		now = nil // a run that was cut short left the former value in some, and the one that is kept in others
 	}
-	changed, stays := madeguard.Keep(slices.Collect(maps.Values(w.set.bodies)), w.target.made.now, madeOf(w.back), now, later)
+	changed, stays := madeguard.Keep(slices.Collect(maps.Values(w.set.Bodies)), w.target.Made.Now(), madeOf(w.back), now, later)
 	for _, o := range changed {
-		w.set.bodies[o.Ref()] = o
-		release.Redeclare(w.set.desired, o)
+		w.set.Bodies[o.Ref()] = o
+		release.Redeclare(w.set.Desired, o)
 	}
 	return slices.Concat(findings, fs, stays)
 }
 
 // readKept reads what is kept on the cluster, by the names that instances had in the release that is gone back to.
 func (w *work) readKept(ctx context.Context) diag.Findings {
-	keeper, ok := w.target.store.(release.Keeper)
-	if !ok {
-		return nil
-	}
-	m, err := &w.target.made, error(nil)
-	if m.stored, m.handle, err = keeper.Kept(ctx, w.set.owner); err != nil {
-		return diag.From(err, "kept")
-	}
-	if m.stored == nil {
-		m.stored = release.Kept{}
-	}
-	m.now = madeguard.Renamed(m.stored, madeOf(w.back))
-	m.settled.Kept = m.now
-	for name, a := range m.now {
-		w.run.hide(name, a)
-	}
-	return nil
+	return w.run.desired(w.target).Reread(ctx, w.set.Owner, madeOf(w.back))
 }
 
 func madeOf(r *release.Record) madeguard.Then { return madeguard.Then{Made: r.Made, Marks: r.Marks} }

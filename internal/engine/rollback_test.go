@@ -186,7 +186,7 @@ func TestRollbackToNothing(t *testing.T) {
 	if len(fp.Guard) > 0 || len(w.guarded().Placed) != 1 {
 		t.Errorf("%v %v", fp.Guard, w.guarded().Placed)
 	}
-	w.back, w.set.parts, w.set.desired = nil, nil, nil // as where the release never came
+	w.back, w.set.Renders, w.set.Desired = nil, nil, nil // as where the release never came
 	if !slices.Equal(w.guarded().Placed, []string{"app"}) {
 		t.Errorf("an instance that goes whole: %v", w.guarded().Placed)
 	}

@@ -20,10 +20,10 @@ func (l *loop) Check(ctx context.Context, before fleetplan.ClusterOutcome, wave 
 // again reads the health of what the bundle has on a cluster anew, and whether it is all there. A cluster where something is no longer ready has
 // failed after all, and its record says so; that of one that could not be looked at says that, so that no gate passes on it; so has failed one that another run has changed meanwhile, whose record is that run's.
 func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome, wave int) *fleetplan.ClusterOutcome {
-	record := w.target.record
+	record := w.target.Record
 	look, cancel := w.target.session.Bounded(ctx)
 	defer cancel()
-	now, _, err := w.target.store.Current(look, w.set.owner)
+	now, _, err := w.target.Store.Current(look, w.set.Owner)
 	if err == nil && !record.Stands(now) {
 		row.Result, row.Reason = fleetplan.Failed, fleetplan.ChangedInSoak
 		l.emit(row.Ended(l.Redactor, l.out.Rollout, l.fp.Bundle, wave))
@@ -32,9 +32,9 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	if record == nil { // everything was deleted
 		return &row
 	}
-	inventory := slices.DeleteFunc(slices.Clone(record.Inventory), func(o plan.InventoryEntry) bool { return o.Hook != nil || w.set.suspended[o.Instance] })
-	states, fs := w.target.session.Health(look, w.set.owner, inventory, w.set.rules(l.Checker))
-	seen, ofs := w.target.session.Observe(look, cluster.ObserveRequest{Owner: w.set.owner, Inventory: inventory})
+	inventory := slices.DeleteFunc(slices.Clone(record.Inventory), func(o plan.InventoryEntry) bool { return o.Hook != nil || w.set.Suspended[o.Instance] })
+	states, fs := w.target.session.Health(look, w.set.Owner, inventory, w.set.Rules(l.Checker))
+	seen, ofs := w.target.session.Observe(look, cluster.ObserveRequest{Owner: w.set.Owner, Inventory: inventory})
 	if ctx.Err() != nil {
 		return &row // interrupted: nobody knows
 	}

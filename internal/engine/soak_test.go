@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -83,10 +84,10 @@ func TestUnchangedRecordGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := fp.run.targets[0]
-	if target.record.Learned != fp.SourceDigest || target.record.SourceDigest == fp.SourceDigest {
+	if target.Record.Learned != fp.SourceDigest || target.Record.SourceDigest == fp.SourceDigest {
 		t.Fatal("the run does not know the record that it wrote")
 	}
-	failed := *target.record
+	failed := *target.Record
 	failed.Phase = release.Failed
 	if err := target.put(t.Context(), &failed, nil); err != nil {
 		t.Fatal(err)
@@ -364,7 +365,7 @@ func TestInterruptedGate(t *testing.T) {
 // A canary is chosen among the clusters that the revision changes.
 func TestCanaryChanges(t *testing.T) {
 	of := func(record *release.Record, changes ...plan.Change) *work {
-		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}, Left: record.Phase}, target: &target{record: record}, run: &run{req: Request{RunOptions: RunOptions{Wait: true}}}}
+		return &work{ClusterPlan: &fleetplan.ClusterPlan{Plan: &plan.Plan{Changes: changes}, Left: record.Phase}, target: &target{Target: desired.Target{Record: record}}, run: &run{req: Request{RunOptions: RunOptions{Wait: true}}}}
 	}
 	change := plan.Change{Action: plan.Update}
 	fp := &Prepared{FleetPlan: &fleetplan.FleetPlan{SourceDigest: "new"}, works: map[string]*work{

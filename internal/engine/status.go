@@ -42,13 +42,13 @@ func (e *Engine) Status(ctx context.Context, req Request) (*fleetplan.StatusRepo
 }
 
 func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.ClusterStatus {
-	base := fleetplan.ClusterStatus{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Chosen: t.facts.Chosen, Unreachable: t.unreachable}
+	base := fleetplan.ClusterStatus{Cluster: t.Cluster.Name, Group: t.Cluster.Group, Server: t.Facts.Server, Chosen: t.Facts.Chosen, Unreachable: t.unreachable}
 	if t.session == nil {
 		return []fleetplan.ClusterStatus{base}
 	}
 	var rows []fleetplan.ClusterStatus
 	unknown := r.eachRecord(ctx, t, name, func(rec release.Record) {
-		row := base.With(rec, release.WhoIsAt(ctx, t.store, rec))
+		row := base.With(rec, release.WhoIsAt(ctx, t.Store, rec))
 		rows = append(rows, row.Holding(r.instances(ctx, t, rec)))
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 	})
@@ -65,7 +65,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 // withoutRecord tells of a bundle that has no record on a cluster whether its objects are there all the same.
 func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fleetplan.ClusterStatus) {
 	namespaces, nowhere := r.wanted(ctx, t)
-	marks, delivered := t.session.Marked(ctx, r.owner(name), namespaces...), r.input.Delivered(t.cluster.Name, name)
+	marks, delivered := t.session.Marked(ctx, r.owner(name), namespaces...), r.input.Delivered(t.Cluster.Name, name)
 	row.Lost, row.Unknown = marks.Standing()
 	switch {
 	case row.Lost != "":
@@ -81,18 +81,18 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 // some cannot be read.
 func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(release.Record)) (unknown string) {
 	if name == "" {
-		if err := r.waits.Each(ctx, t.cluster.Name, t.store, use); err != nil {
+		if err := r.waits.Each(ctx, t.Cluster.Name, t.Store, use); err != nil {
 			unknown = r.redact(err.Error())
 		}
 		return unknown
 	}
-	if t.record == nil && t.unread == "" { // else it was read
+	if t.Record == nil && t.unread == "" { // else it was read
 		r.readRecord(ctx, t, r.owner(name))
 	}
-	if t.record != nil {
-		use(*t.record)
+	if t.Record != nil {
+		use(*t.Record)
 	} else if t.unread == "" {
-		if err := release.LostOf(ctx, t.store, r.owner(name)); err != nil {
+		if err := release.LostOf(ctx, t.Store, r.owner(name)); err != nil {
 			return err.Error()
 		}
 	}
@@ -111,12 +111,12 @@ func (e *Engine) List(ctx context.Context, req Request) (*release.Listing, error
 	out := &release.Listing{V: diag.DocumentVersion, Fleet: r.fleetName(), Clusters: make([]release.ClusterListing, len(r.targets))}
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		row := release.ClusterListing{Cluster: t.cluster.Name, Group: t.cluster.Group, Chosen: t.facts.Chosen, Unreachable: t.unreachable}
+		row := release.ClusterListing{Cluster: t.Cluster.Name, Group: t.Cluster.Group, Chosen: t.Facts.Chosen, Unreachable: t.unreachable}
 		if t.session != nil {
 			var moves release.Moves
 			row.Unknown = r.eachRecord(ctx, t, name, func(rec release.Record) {
 				moves.Add(rec)
-				row.Bundles = append(row.Bundles, rec.List(release.WhoIsAt(ctx, t.store, rec)))
+				row.Bundles = append(row.Bundles, rec.List(release.WhoIsAt(ctx, t.Store, rec)))
 			})
 			moves.Mark(row.Bundles)
 			slices.SortStableFunc(row.Bundles, func(a, b release.BundleListing) int { return strings.Compare(a.Bundle, b.Bundle) })
@@ -136,7 +136,7 @@ func (r *run) noFleet(nothing bool) diag.Findings {
 	if !nothing || r.fleet != nil || r.req.Access.OnlyImplicit() != "" {
 		return nil
 	}
-	return fleet.NoFleet(r.targets[0].facts, r.input.NearFleet())
+	return fleet.NoFleet(r.targets[0].Facts, r.input.NearFleet())
 }
 
 // instances are the states of a record's instances: health and drift of everything its inventory names.
@@ -156,7 +156,7 @@ func (r *run) instances(ctx context.Context, t *target, rec release.Record) []fl
 			states[o.Ref] = t.session.Leaving(ctx, o.Ref, live)
 		}
 	}
-	out := fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states, release.MovedTo(ctx, t.store, rec, obs.Live))
+	out := fleetplan.InstancesOf(rec, r.declaredOf(ctx, t, rec, obs), obs.Live, states, release.MovedTo(ctx, t.Store, rec, obs.Live))
 	for _, in := range out {
 		for _, o := range in.Objects {
 			for i, f := range o.Fields {
@@ -174,7 +174,7 @@ func (r *run) declaredOf(ctx context.Context, t *target, rec release.Record, obs
 		return nil
 	}
 	declared := map[object.Ref]object.Object{}
-	objs, _ := t.store.Objects(ctx, rec)
+	objs, _ := t.Store.Objects(ctx, rec)
 	r.remember(ctx, objs)
 	for _, o := range objs {
 		declared[o.Ref()] = o

@@ -189,14 +189,14 @@ func TestStatusOfADamagedRecord(t *testing.T) {
 	}
 	target := run.targets[0]
 	var fine []release.Record
-	err = target.store.Bundles(t.Context(), func(rec release.Record) error {
+	err = target.Store.Bundles(t.Context(), func(rec release.Record) error {
 		fine = append(fine, rec)
 		return nil
 	})
 	if len(fine) == 0 { // records of tests beside this one may be damaged
 		t.Fatal(err)
 	}
-	target.store = damaged{target.store, fine[:1], errors.New("read secrets/" + secret.Name + ": the stored record is damaged")}
+	target.Store = damaged{target.Store, fine[:1], errors.New("read secrets/" + secret.Name + ": the stored record is damaged")}
 	rows := run.statusOf(t.Context(), target, "")
 	unknown := 0
 	for _, row := range rows {

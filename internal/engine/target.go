@@ -10,13 +10,13 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/input"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/lineage"
-	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
@@ -88,10 +88,9 @@ func (r *run) uses(name string) bool { return r.program.Uses(name) }
 
 // target is one selected cluster on its way through the pipeline.
 type target struct {
-	cluster     fleet.Cluster
+	desired.Target
 	access      fleet.Access
-	session     *cluster.Session // nil when unreachable
-	facts       fleet.Facts
+	session     *cluster.Session // Target's, nil when unreachable
 	unreachable string
 	// denied says that the cluster does not let us in, which waiting does not mend; unreachable says it too.
 	denied *diag.Finding
@@ -99,8 +98,6 @@ type target struct {
 	unread string
 	// later: its wave comes after --until-wave, so that nobody asks it for anything.
 	later  bool
-	store  release.Store
-	record *release.Record
 	handle release.RecordVersion
 	// relation is what the run is to the record; signed is the record as this run wrote it.
 	relation lineage.Relation
@@ -109,27 +106,42 @@ type target struct {
 	signed   *release.Record
 	findings diag.Findings
 	mu       sync.Mutex
-	// seen are the objects that values are taken from, as they were when they were read.
-	seen  once.Map[wanted, map[string]any]
-	early early
-	// made is what was made up for the bundle here.
-	made made
+	early    early
 	// schemas are what its objects are checked against.
 	schemas *validation.Schemas
 }
 
+// targetOf is a cluster that nobody has asked anything.
+func targetOf(c fleet.Cluster) *target {
+	return &target{Target: desired.Target{Cluster: c}}
+}
+
+// anew is the same cluster, asked in the same way, without what was found out of a bundle there.
+func (t *target) anew() *target {
+	out := &target{Target: desired.Target{Cluster: t.Cluster, Facts: t.Facts, Store: t.Store}, access: t.access}
+	out.ask(t.session)
+	return out
+}
+
+// ask makes the target one that is asked by a session.
+func (t *target) ask(s *cluster.Session) {
+	if t.session = s; s != nil {
+		t.Session = s
+	}
+}
+
 // inventory is what the record says is there.
 func (t *target) inventory() []plan.InventoryEntry {
-	if t.record == nil {
+	if t.Record == nil {
 		return nil
 	}
-	return t.record.Inventory
+	return t.Record.Inventory
 }
 
 func (t *target) find(fs ...diag.Finding) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.findings = append(t.findings, diag.Findings(fs).OnCluster(t.cluster.Name)...)
+	t.findings = append(t.findings, diag.Findings(fs).OnCluster(t.Cluster.Name)...)
 }
 
 // Open opens the documents of a request.
@@ -164,7 +176,7 @@ func (e *Engine) load(ctx context.Context, req Request, needBundle bool) (*run, 
 		return nil, err
 	}
 	for _, c := range selected {
-		r.targets = append(r.targets, &target{cluster: c})
+		r.targets = append(r.targets, targetOf(c))
 	}
 	r.stats.Clusters = len(r.targets)
 	r.leaveLater()
@@ -195,11 +207,11 @@ func (r *run) resolve() error {
 		if t.later {
 			continue
 		}
-		access, fs := r.Resolve(t.cluster, r.req.Access)
-		if fs = fs.OnCluster(t.cluster.Name); r.req.Operation.Ends() {
+		access, fs := r.Resolve(t.Cluster, r.req.Access)
+		if fs = fs.OnCluster(t.Cluster.Name); r.req.Operation.Ends() {
 			fs = retirement.Unguessed(fs)
 		}
-		if no := fs.Errors(); len(no) > 0 && (r.aloof || len(fs) == 1 && no[0].Code == fleet.CodeNoCredentials && !t.cluster.Implicit) {
+		if no := fs.Errors(); len(no) > 0 && (r.aloof || len(fs) == 1 && no[0].Code == fleet.CodeNoCredentials && !t.Cluster.Implicit) {
 			t.denied, t.unreachable = &no[0], no[0].What
 			continue
 		}
@@ -216,9 +228,9 @@ func (r *run) leaveLater() {
 	}
 	sch, _ := r.schedule() // what is wrong with it is said when the plan is made
 	for _, t := range r.targets {
-		t.later = slices.ContainsFunc(sch.Members, func(m rollout.Member) bool { return m.Cluster == t.cluster.Name && m.Wave > r.req.UntilWave })
+		t.later = slices.ContainsFunc(sch.Members, func(m rollout.Member) bool { return m.Cluster == t.Cluster.Name && m.Wave > r.req.UntilWave })
 		if t.later {
-			t.facts = r.offlineFacts(t.cluster)
+			t.Facts = r.offlineFacts(t.Cluster)
 		}
 	}
 }
@@ -244,13 +256,13 @@ func (r *run) connect(ctx context.Context, queries bool) error {
 // distinct adds to what was found which clusters of those that answered are one.
 func (r *run) distinct(findings diag.Findings) diag.Findings {
 	return fleet.Distinct(findings, len(r.targets), func(i int) (name, uid string) {
-		return r.targets[i].cluster.Name, map[bool]string{true: r.targets[i].facts.UID}[r.targets[i].session != nil]
+		return r.targets[i].Cluster.Name, map[bool]string{true: r.targets[i].Facts.UID}[r.targets[i].session != nil]
 	})
 }
 
 func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
-	if why := r.req.absent[t.cluster.Name]; why != "" {
-		t.facts, t.unreachable = r.offlineFacts(t.cluster), why
+	if why := r.req.absent[t.Cluster.Name]; why != "" {
+		t.Facts, t.unreachable = r.offlineFacts(t.Cluster), why
 		return
 	}
 	if t.later || t.denied != nil {
@@ -260,34 +272,34 @@ func (r *run) connectOne(ctx context.Context, t *target, queries bool) {
 	if r.Sessions != nil {
 		connect = r.Sessions
 	}
-	session, err := connect(ctx, cluster.Config{Config: kubeapi.Config{Name: t.cluster.Name, Access: t.access, Kubeconfigs: &r.kubeconfigs, Parallel: r.req.Parallel,
+	session, err := connect(ctx, cluster.Config{Config: kubeapi.Config{Name: t.Cluster.Name, Access: t.access, Kubeconfigs: &r.kubeconfigs, Parallel: r.req.Parallel,
 		UserAgent: "hawser/" + r.Version, RequestTimeout: r.RequestTimeout, Redact: r.redact, Tell: r.Redactor.AddSent}, ConnectTimeout: connectTimeout,
 		Ahead: func(ctx context.Context, s *cluster.Session) { r.readAhead(ctx, t, s) }})
-	if t.facts = r.offlineFacts(t.cluster); r.fleet == nil {
-		t.facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
+	if t.Facts = r.offlineFacts(t.Cluster); r.fleet == nil {
+		t.Facts.Chosen = t.access.Chosen(r.req.Access.Context != "")
 	}
 	if err != nil {
-		if t.unreachable, t.denied = kubeapi.Away(err, t.cluster.Implicit, r.redact); t.unreachable == "" {
+		if t.unreachable, t.denied = kubeapi.Away(err, t.Cluster.Implicit, r.redact); t.unreachable == "" {
 			t.find(diag.From(err, "access")...)
 			return
 		}
-		r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "unreachable", Message: t.unreachable})
+		r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.Cluster.Name, Status: "unreachable", Message: t.unreachable})
 		return
 	}
-	t.session = session
+	t.ask(session)
 	f := session.Facts()
-	t.facts.Version, t.facts.UID, t.facts.WeakUID, t.facts.Server, t.facts.ServerID, t.facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.ServerID, f.APIs
-	if t.store == nil {
-		t.store = r.open(session, t.cluster.Name)
+	t.Facts.Version, t.Facts.UID, t.Facts.WeakUID, t.Facts.Server, t.Facts.ServerID, t.Facts.APIs = f.Version, f.UID, f.WeakUID, f.Server, f.ServerID, f.APIs
+	if t.Store == nil {
+		t.Store = r.open(session, t.Cluster.Name)
 	}
 	r.recognize(t)
 	if queries && r.fleet != nil {
 		r.query(ctx, t)
 	}
 	if !r.req.Writer.Nobody() {
-		t.session = session.As(r.req.Writer)
+		t.ask(session.As(r.req.Writer))
 	}
-	r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.cluster.Name, Status: "connected", Message: t.facts.Server})
+	r.emit(fleetplan.Event{Type: fleetplan.EventConnected, Cluster: t.Cluster.Name, Status: "connected", Message: t.Facts.Server})
 }
 
 // offlineFacts are what is known of a cluster without asking it.
@@ -316,7 +328,7 @@ func (r *run) query(ctx context.Context, t *target) {
 		return t.session.Get(ctx, q.APIVersion, q.Kind, q.Namespace, q.Name)
 	}, kubeapi.IsAbsent, r.redact, r.program.Query)
 	t.find(findings...)
-	t.facts.Values = r.values(queried, t.cluster)
+	t.Facts.Values = r.values(queried, t.Cluster)
 }
 
 // early is a record that was read while the cluster's facts were.
@@ -338,14 +350,14 @@ func (r *run) readAhead(ctx context.Context, t *target, s *cluster.Session) {
 		return
 	}
 	if name == "" && len(r.targets) <= mostAhead {
-		if specs, _ := r.input.Evaluate(r.offlineFacts(t.cluster)); len(specs) == 1 { // findings come with the facts
+		if specs, _ := r.input.Evaluate(r.offlineFacts(t.Cluster)); len(specs) == 1 { // findings come with the facts
 			name = specs[0].Name
 		}
 	}
 	if name == "" {
 		return
 	}
-	t.store = r.open(s, t.cluster.Name)
+	t.Store = r.open(s, t.Cluster.Name)
 	owner := r.owner(name)
 	if record, handle, damaged, err := r.current(ctx, t, owner); err == nil {
 		t.early = early{owner, record, handle, damaged}
@@ -366,9 +378,9 @@ func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 		}
 		return
 	}
-	t.record, t.handle, t.damaged = record, handle, damaged
-	if !r.accepts(t.cluster.Name) {
-		t.find(t.record.Contradicts(t.cluster.Name, t.facts.Identity(), r.fleet)...)
+	t.Record, t.handle, t.damaged = record, handle, damaged
+	if !r.accepts(t.Cluster.Name) {
+		t.find(t.Record.Contradicts(t.Cluster.Name, t.Facts.Identity(), r.fleet)...)
 	}
 }
 
@@ -379,8 +391,8 @@ func (r *run) schedule() (rollout.Schedule, diag.Findings) {
 	var clusters []fleet.Cluster
 	unreachable := map[string]bool{}
 	for _, t := range r.targets {
-		clusters = append(clusters, t.cluster)
-		unreachable[t.cluster.Name] = t.unreachable != ""
+		clusters = append(clusters, t.Cluster)
+		unreachable[t.Cluster.Name] = t.unreachable != ""
 	}
 	sch, fs := rollout.NewSchedule(r.fleet.Order(), clusters, unreachable)
 	if r.req.Operation.Ends() {

@@ -106,8 +106,8 @@ func TestRepositoryWithAnotherAddress(t *testing.T) {
 	taken := req
 	taken.TakeOver = true
 	r.applied(taken)
-	if fp := r.plan(req); !fp.settled() || len(fp.Findings) > 0 || fp.run.targets[0].record.Source.Repository != "git.example.com/team-b" {
-		t.Errorf("after that: %v %+v", fp.Findings, fp.run.targets[0].record.Source)
+	if fp := r.plan(req); !fp.settled() || len(fp.Findings) > 0 || fp.run.targets[0].Record.Source.Repository != "git.example.com/team-b" {
+		t.Errorf("after that: %v %+v", fp.Findings, fp.run.targets[0].Record.Source)
 	}
 	r.forgetLock("a")
 	r.checkedOut("a", teamA, "app")

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -16,7 +16,7 @@ import (
 // schemas are what is known of the schemas of a cluster.
 func (r *run) schemas(t *target) *validation.Schemas {
 	if t.schemas == nil {
-		t.schemas = &validation.Schemas{Cluster: t.cluster.Name, Facts: t.facts.Schemas, Unpack: func(hash string) ([]byte, error) { return r.input.Facts.Unpack(hash) },
+		t.schemas = &validation.Schemas{Cluster: t.Cluster.Name, Facts: t.Facts.Schemas, Unpack: func(hash string) ([]byte, error) { return r.input.Facts.Unpack(hash) },
 			Keep: r.Documents, Library: &r.library, Redact: r.redact, Locate: r.Locate}
 		if t.session != nil {
 			t.schemas.Server = t.session
@@ -25,27 +25,17 @@ func (r *run) schemas(t *target) *validation.Schemas {
 	return t.schemas
 }
 
-// given are the values of an instance of a chart or a module, nil for others.
-func (s *set) given(instance string) *v1alpha1.Value {
-	for _, p := range s.parts {
-		if in := p.instance; in.Name == instance && (in.Helm != nil || in.Module != nil) && !in.Values.Empty() {
-			return in.Values.Struct
-		}
-	}
-	return nil
-}
-
 // validate checks what a plan writes against the cluster's own schemas. Objects that hold something else than the values
 // they will have are left to the step that knows them.
 func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings {
 	var list []validation.Object
 	refs := r.refs(w.target, w.set)
 	for _, ch := range p.Changes {
-		body, ok := w.set.bodies[ch.Ref]
+		body, ok := w.set.Bodies[ch.Ref]
 		if !ok || !ch.Action.Writes() || ch.Action == plan.Delete || ch.Action == plan.Release || len(refs.StandsIn(ch.Ref)) > 0 {
 			continue
 		}
-		list = append(list, validation.Object{Object: body, Whole: ch.Action == plan.Create || ch.Action == plan.Recreate, Values: w.set.given(body.Instance)})
+		list = append(list, validation.Object{Object: body, Whole: ch.Action == plan.Create || ch.Action == plan.Recreate, Values: w.set.Given(body.Instance)})
 	}
 	findings := r.checkObjects(ctx, w.target, w.set, list)
 	for _, f := range findings { // the server says of a preview what the schema has said with its line
@@ -56,12 +46,12 @@ func (r *run) validate(ctx context.Context, w *work, p *plan.Plan) diag.Findings
 
 // vetObjects checks what would be declared on a cluster; whether an object is there already is not known, so that what is
 // missing in it is a warning.
-func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
+func (r *run) vetObjects(ctx context.Context, t *target, s *desired.State) diag.Findings {
 	var sure, all []validation.Object
 	refs := r.refs(t, s)
-	for _, d := range s.desired {
-		if body, ok := s.bodies[d.Ref]; ok && len(refs.StandsIn(d.Ref)) == 0 {
-			given := s.given(body.Instance)
+	for _, d := range s.Desired {
+		if body, ok := s.Bodies[d.Ref]; ok && len(refs.StandsIn(d.Ref)) == 0 {
+			given := s.Given(body.Instance)
 			sure, all = append(sure, validation.Object{Object: body, Values: given}), append(all, validation.Object{Object: body, Whole: true, Values: given})
 		}
 	}
@@ -70,12 +60,12 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *set) diag.Findings {
 
 // checkObjects checks objects against the schemas of a connected cluster, and against those of the definitions that come
 // with the set, or with bundles that are done first. Where a cluster publishes none, nothing is checked.
-func (r *run) checkObjects(ctx context.Context, t *target, s *set, list []validation.Object) diag.Findings {
-	findings := r.schemas(t).Check(ctx, list, s.ahead.With(s.bodies))
-	if !findings.HasErrors() || s.asked || len(r.ahead(ctx, t, s).Definitions) == 0 {
+func (r *run) checkObjects(ctx context.Context, t *target, s *desired.State, list []validation.Object) diag.Findings {
+	findings := r.schemas(t).Check(ctx, list, s.Ahead.With(s.Bodies))
+	if !findings.HasErrors() || s.Asked || len(r.ahead(ctx, t, s).Definitions) == 0 {
 		return findings
 	}
-	return r.schemas(t).Check(ctx, list, s.ahead.With(s.bodies))
+	return r.schemas(t).Check(ctx, list, s.Ahead.With(s.Bodies))
 }
 
 // foresee asks for what will be needed of what will probably be written, as it differs from the record, while the cluster
@@ -84,8 +74,8 @@ func (r *run) checkObjects(ctx context.Context, t *target, s *set, list []valida
 // end, nothing of it is under way; schemas that nobody wanted are given up.
 func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	t := w.target
-	changing := plan.Unrecorded(w.set.desired, t.inventory())
-	versions := plan.Versions(changing, w.set.defined)
+	changing := plan.Unrecorded(w.set.Desired, t.inventory())
+	versions := plan.Versions(changing, w.set.Defined)
 	if len(changing) == 0 || t.session == nil {
 		return func() {}
 	}
@@ -95,8 +85,8 @@ func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	}
 	looks.Go(func() { w.held = heldBack(ctx, w) })
 	var elsewhere diag.Findings
-	if t.record == nil && !r.input.Knows(t.cluster, r.accepts(w.Cluster)) {
-		looks.Go(func() { elsewhere = release.Neighbours(ctx, t.store, w.Cluster, t.facts.Identity(), r.fleet) })
+	if t.Record == nil && !r.input.Knows(t.Cluster, r.accepts(w.Cluster)) {
+		looks.Go(func() { elsewhere = release.Neighbours(ctx, t.Store, w.Cluster, t.Facts.Identity(), r.fleet) })
 	}
 	read := r.schemas(t).Foresee(ctx, versions)
 	return func() {

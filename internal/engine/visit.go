@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/latevalues"
@@ -124,7 +125,7 @@ func (l *loop) enter(ctx context.Context, v *visit) bool {
 	}
 	l.emit(fleetplan.Event{Type: fleetplan.EventClusterStart, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: w.Wave, Cluster: w.Cluster,
 		Total: w.Plan.Writes()})
-	v.lease = &lease.Lease{Store: w.target.store, Owner: w.set.owner, Holder: cmp.Or(l.req.Author, "hawser"), TTL: lockTTL, OnLost: v.wake}
+	v.lease = &lease.Lease{Store: w.target.Store, Owner: w.set.Owner, Holder: cmp.Or(l.req.Author, "hawser"), TTL: lockTTL, OnLost: v.wake}
 	former, err := v.lease.Take(ctx)
 	if err != nil {
 		if row.Fail("lock", err); errors.Is(err, release.ErrLocked) {
@@ -162,7 +163,7 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 		row.Refuse(fs)
 		return false
 	}
-	if err := l.keep(ctx, w); err != nil {
+	if err := w.target.Keep(ctx, w.set.Owner); err != nil {
 		row.Fail("made-up values", err)
 		row.Refused = errors.Is(err, release.ErrConflict)
 		return false
@@ -174,14 +175,14 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 	}
 	row.Revision = record.Revision
 	v.record, v.now = record, w.Plan
-	names := make([]string, len(w.set.parts))
-	for i, p := range w.set.parts {
-		names[i] = p.placed.Name
+	names := make([]string, len(w.set.Renders))
+	for i, p := range w.set.Renders {
+		names[i] = p.Placed.Name
 	}
 	refs := l.fp.run.refs(w.target, w.set)
 	late := refs.Late()
 	v.late, v.end = refs.Sources(), l.now().Add(l.req.timeout())
-	v.levels = latevalues.Levels(names, w.set.depends, v.late, late)
+	v.levels = latevalues.Levels(names, w.set.Depends, v.late, late)
 	maps.DeleteFunc(v.late, func(name string, _ []latevalues.Source) bool { return late[name] == "" })
 	return true
 }
@@ -217,7 +218,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 // behind are the instances of which nothing is begun any more.
 func (v *visit) behind() map[string]bool {
 	_, failed := v.total.Undone()
-	return latevalues.Behind(failed, v.set.depends, v.late)
+	return latevalues.Behind(failed, v.set.Depends, v.late)
 }
 
 // ready readies the execution of the step that is next, but for the instances that something stands against; there is none where that is all of it.
@@ -243,8 +244,8 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 	w := v.work
 	v.execution = w.target.session.Begin(cluster.ExecuteRequest{
 		Plan: step, Bodies: w.bodies(), Inventory: v.record.Inventory, HookStates: v.record.Hooks, Checkpoint: w.checkpoint(v.record),
-		Schema: w.observed.Schema, Depends: w.set.depends, Wait: l.req.Wait, Timeout: max(v.end.Sub(l.now()), time.Second), StalledAfter: l.req.StalledAfter,
-		Rules: w.set.rules(l.Checker), Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, v.total.Done.Writes()), OnWake: v.wake, Stop: l.req.Stop,
+		Schema: w.observed.Schema, Depends: w.set.Depends, Wait: l.req.Wait, Timeout: max(v.end.Sub(l.now()), time.Second), StalledAfter: l.req.StalledAfter,
+		Rules: w.set.Rules(l.Checker), Parallel: l.req.Parallel, Deleting: fleetplan.Ends(l.fp.Verb), OnEvent: l.forward(w, v.total.Done.Writes()), OnWake: v.wake, Stop: l.req.Stop,
 	})
 	return nil
 }
@@ -268,9 +269,11 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	if len(level) == 0 {
 		return nil, nil
 	}
-	late := slices.DeleteFunc(slices.Clone(w.set.parts), func(p *part) bool { return len(p.open) == 0 || !slices.Contains(level, p.placed.Name) })
+	late := slices.DeleteFunc(slices.Clone(w.set.Renders), func(p *desired.InstanceRender) bool {
+		return len(p.Open) == 0 || !slices.Contains(level, p.Placed.Name)
+	})
 	for _, p := range late {
-		for _, f := range w.set.takes[p.placed.Name] {
+		for _, f := range w.set.Takes[p.Placed.Name] {
 			if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
 				return waits, problem
 			}
@@ -278,14 +281,14 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	}
 	var findings diag.Findings
 	for _, p := range late { // when nothing is waited for any more: it ends their being late
-		findings = append(findings, r.fillIn(ctx, w.target, w.set, p, false)...)
+		findings = append(findings, r.desired(w.target).Bind(ctx, w.set, p, false)...)
 	}
-	if i := slices.IndexFunc(late, func(p *part) bool { return len(p.open) > 0 }); i >= 0 && !findings.HasErrors() {
-		return l.wanting(ctx, v, late[i], late[i].open[0], nil) // it was taken away meanwhile
+	if i := slices.IndexFunc(late, func(p *desired.InstanceRender) bool { return len(p.Open) > 0 }); i >= 0 && !findings.HasErrors() {
+		return l.wanting(ctx, v, late[i], late[i].Open[0], nil) // it was taken away meanwhile
 	}
 	if !findings.HasErrors() {
-		w.set.behind = behind
-		findings = append(findings, r.reopen(ctx, w, func(name string) bool {
+		w.set.Behind = behind
+		findings = append(findings, r.desired(w.target).Reopen(ctx, w.set, func(name string) bool {
 			return behind[name] && len(v.late[name]) > 0 && slices.Contains(v.levels[v.step], name)
 		})...)
 	}
@@ -302,7 +305,7 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	if err := slices.Concat(findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}
-	if err := l.keep(ctx, w); err != nil {
+	if err := w.target.Keep(ctx, w.set.Owner); err != nil {
 		return nil, cluster.ProblemOf(diag.From(err, "kept")[0], object.Ref{})
 	}
 	v.now = p
@@ -310,10 +313,10 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 }
 
 // await reads a value that another instance gives, and is nil where it has come.
-func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*rollout.Part, *cluster.Problem) {
-	refs := l.fp.run.givers(v.target, v.set)
-	v.target.seen.Forget(wanted{refs.Object(f), f.Object.APIVersion})
-	x, n := refs.Known(ctx, p.placed.Name, f)
+func (l *loop) await(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From) (*rollout.Part, *cluster.Problem) {
+	refs := l.fp.run.desired(v.target).Givers(v.set)
+	v.target.Forget(f, refs.Object(f))
+	x, n := refs.Known(ctx, p.Placed.Name, f)
 	if x != nil {
 		return nil, nil
 	}
@@ -322,24 +325,24 @@ func (l *loop) await(ctx context.Context, v *visit, p *part, f bind.From) (*roll
 
 // wanting waits for a value that somebody has yet to make, until the run's end, and at most for the instance's own time; else it says why the value
 // is not there, n where that is known.
-func (l *loop) wanting(ctx context.Context, v *visit, p *part, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
-	refs := l.fp.run.givers(v.target, v.set)
+func (l *loop) wanting(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
+	refs := l.fp.run.desired(v.target).Givers(v.set)
 	at := refs.Object(f)
-	of := p.placed.Name + " " + f.At
-	v.values[of] = cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.placed.Timeout.Duration))
+	of := p.Placed.Name + " " + f.At
+	v.values[of] = cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.Placed.Timeout.Duration))
 	if n == nil && refs.MayCome(f) && l.now().Before(v.values[of].Until) && ctx.Err() == nil && !l.stopped() {
-		why := fmt.Sprintf("%s takes its %s", p.placed.Name, f.Path)
+		why := fmt.Sprintf("%s takes its %s", p.Placed.Name, f.Path)
 		waits, first := v.values[of].Next(l.now(), at.String()+": "+why)
 		if first {
 			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
-				Instance: p.placed.Name, Object: &at, Message: why})
+				Instance: p.Placed.Name, Object: &at, Message: why})
 		}
 		return waits, nil
 	}
 	if n == nil {
-		n = refs.Absent(ctx, p.placed.Name, f)
+		n = refs.Absent(ctx, p.Placed.Name, f)
 	}
-	n.Instance, n.Cluster, n.Path = p.placed.Name, v.Cluster, "values."+n.Path
+	n.Instance, n.Cluster, n.Path = p.Placed.Name, v.Cluster, "values."+n.Path
 	return nil, cluster.ProblemOf(*n, at)
 }
 

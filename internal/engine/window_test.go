@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/memory"
@@ -138,7 +139,7 @@ func TestWindowIsNoted(t *testing.T) {
 	opens := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	for verb, noted := range map[string]bool{"apply": true, "rollback": true, "drift": false, "delete": false} {
 		store := memory.New("a")
-		w := &work{target: &target{store: store}, set: &set{owner: "o"}}
+		w := &work{target: &target{Target: desired.Target{Store: store}}, set: &desired.State{Owner: "o"}}
 		p := &Prepared{FleetPlan: &fleetplan.FleetPlan{Verb: verb}, works: map[string]*work{"a": w}}
 		p.Schedule = rollout.Schedule{Waves: []rollout.WaveSpec{{Name: "prod"}}, Members: []rollout.Member{{Cluster: "a", Wave: 1}}}
 		l := &loop{run: &run{Engine: &Engine{}}, fp: p, out: &fleetplan.Outcome{Opens: &opens}, stamp: release.Record{Bundle: "shop", Release: 4, Rollout: "D"}}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"hawser.dev/hawser/internal/cluster"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -22,7 +23,7 @@ type work struct {
 	*fleetplan.ClusterPlan
 	run      *run
 	target   *target
-	set      *set
+	set      *desired.State
 	observed cluster.Observation
 	// back is the record that a rollback goes back to here, nil for nothing and for what no record is the source of.
 	back *release.Record
@@ -46,8 +47,8 @@ type work struct {
 
 // begin adds a cluster to the plan.
 func (p *Prepared) begin(t *target, i int) *fleetplan.ClusterPlan {
-	p.Clusters[i] = &fleetplan.ClusterPlan{Cluster: t.cluster.Name, Group: t.cluster.Group, Server: t.facts.Server, Chosen: t.facts.Chosen, UID: t.facts.Identity().String(),
-		Version: t.facts.Version, Unreachable: t.unreachable, Later: t.later}
+	p.Clusters[i] = &fleetplan.ClusterPlan{Cluster: t.Cluster.Name, Group: t.Cluster.Group, Server: t.Facts.Server, Chosen: t.Facts.Chosen, UID: t.Facts.Identity().String(),
+		Version: t.Facts.Version, Unreachable: t.unreachable, Later: t.later}
 	return p.Clusters[i]
 }
 
@@ -65,7 +66,7 @@ func (p *Prepared) planned(works []*work) {
 func (p *Prepared) digests() (map[string]map[string]string, map[string]bool) {
 	declared := map[string][]plan.Desired{}
 	for name, w := range p.works {
-		declared[name] = w.set.desired
+		declared[name] = w.set.Desired
 	}
 	return fleetplan.Digests(declared)
 }

@@ -1,0 +1,110 @@
+package desired
+
+import (
+	"context"
+	"crypto/rand"
+
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/render"
+)
+
+// Reopen puts stand-ins into the late instances that have none yet, and renders them with those.
+func (r Resolver) Reopen(ctx context.Context, s *State, late func(instance string) bool) diag.Findings {
+	var findings diag.Findings
+	for _, p := range s.Renders {
+		if late(p.Placed.Name) && len(p.Open) == 0 {
+			findings = append(findings, r.Bind(ctx, s, p, true)...)
+		}
+	}
+	if findings.HasErrors() {
+		return findings
+	}
+	return append(findings, r.Render(ctx, s)...)
+}
+
+// unknown marks what an instance's objects have of values that are open, by rendering it with other stand-ins, and with
+// something else made up where it makes anything up. Where that cannot be, it is found where the stand-ins are seen.
+func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.Object, makes bool) []object.Object {
+	other := p.Request
+	if makes { // with a placeholder in both, what is computed of it would look certain
+		other.Chance = r.source(&Made{id: rand.Text()})
+	}
+	other.Instance.Values = bind.Otherwise(p.Instance.Values, p.Open)
+	second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other)
+	if err != nil {
+		return objs
+	}
+	return bind.Unknown(objs, second.Objects, p.Open)
+}
+
+// Moved are the instances that take a value of another one which is not what the state was made with any more.
+func (r Resolver) Moved(ctx context.Context, s *State) ([]string, diag.Findings) {
+	refs := r.Givers(s)
+	var moved []string
+	var findings diag.Findings
+	for _, p := range s.Renders {
+		if len(p.Open) > 0 || len(s.Takes[p.Placed.Name]) == 0 {
+			continue
+		}
+		for _, f := range s.Takes[p.Placed.Name] {
+			r.Forget(f, refs.Object(f))
+		}
+		again := *p
+		if fs := r.Bind(ctx, s, &again, false); fs.HasErrors() {
+			findings = append(findings, fs.Errors()...)
+		} else if again.Key != p.Key {
+			moved = append(moved, p.Placed.Name)
+		}
+	}
+	return moved, findings
+}
+
+// Relearn gives the instances that are the same with the kinds that the run itself brought, or took away, those for inputs, and their hooks' states
+// with them: else the next run would have to learn them.
+func (r Resolver) Relearn(ctx context.Context, s *State, states map[string]plan.HookState) {
+	for _, p := range s.Renders {
+		again, now := *p, r.NewState(s.Spec)
+		if p.Renderer == nil || r.Bind(ctx, s, &again, false).HasErrors() || again.Key == p.Key || r.RenderInstances(ctx, now, []*InstanceRender{&again}).HasErrors() {
+			continue
+		}
+		if name := p.Placed.Name; plan.SameDeclared(name, s.Desired, now.Desired) {
+			plan.Rekey(states, name, p.Key, again.Key)
+			p.Key = again.Key
+		}
+	}
+}
+
+// Unrendered are the instances taken from the record of which a plan writes objects.
+func (s *State) Unrendered(changes []plan.Change) []*InstanceRender {
+	need := map[string]bool{}
+	for _, ch := range changes {
+		if _, ok := s.Bodies[ch.Ref]; !ok && ch.Action != plan.Delete && ch.Action != plan.Release {
+			need[ch.Instance] = true
+		}
+	}
+	var out []*InstanceRender
+	for _, p := range s.Renders {
+		if p.Recorded && need[p.Instance.Name] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// RenderRecorded renders instances taken from the record. Equal inputs must give equal objects; anything else is an error of the renderer and
+// refused.
+func (r Resolver) RenderRecorded(ctx context.Context, s *State, renders []*InstanceRender) diag.Findings {
+	if len(renders) == 0 {
+		return nil
+	}
+	late := &State{Spec: s.Spec, Owner: s.Owner, Bodies: s.Bodies}
+	findings := r.RenderInstances(ctx, late, renders)
+	for _, p := range renders {
+		p.Recorded = false
+	}
+	return append(findings, render.Deterministic(s.Desired, late.Desired)...)
+}

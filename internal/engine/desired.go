@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/desired"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/madeguard"
+	"hawser.dev/hawser/internal/place"
+	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/valuerefs"
+)
+
+// specFor evaluates the program for one cluster and picks the run's bundle.
+func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
+	specs, findings := r.input.Evaluate(f)
+	if findings.HasErrors() {
+		findings = fleet.Unfollowed(findings)
+		if f.Implicit && r.fleet == nil {
+			findings = fleet.WithoutFleet(findings, f, r.input.NearFleet())
+		}
+		return v1alpha1.BundleSpec{}, findings
+	}
+	s, fs := place.Choose(specs, r.req.Bundle)
+	if findings = append(findings, fs...); fs.HasErrors() {
+		return s, findings
+	}
+	s, fs = bind.Spec(s, r.files.Value)
+	return s, slices.Concat(findings, fs, place.Unknown(s, r.all))
+}
+
+// on is what finds out the desired state on a cluster.
+func (r *run) desired(t *target) desired.Resolver {
+	return desired.Resolver{Target: &t.Target, Sources: r.sources, Renderers: r.Renderers, Memo: &r.memo, Marks: &r.marks, Reader: r.reader, Redactor: r.Redactor,
+		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, Rotate: r.req.Rotate, Now: r.now,
+		Follows: len(r.req.Before) > 0,
+		Ahead:   func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
+		Later:   func(s *desired.State) string { return r.later(t, s) },
+		Beside: func(ctx context.Context, s *desired.State, own chance.Own) ([]chance.Beside, error) {
+			if !r.req.HasBundles() {
+				return nil, nil
+			}
+			others, _ := r.others(t, s.Spec.Name)
+			return release.Beside(ctx, t.Store, r.req.Scope, own, s.Spec, others, r.isBeside)
+		}}
+}
+
+// refs are the values that the instances of a state take of each other.
+func (r *run) refs(t *target, s *desired.State) valuerefs.References {
+	return r.desired(t).References(s)
+}
+
+// later is the last of the bundles that the state's bundle requires and that have something to do on the cluster first, "" for none.
+func (r *run) later(t *target, s *desired.State) (bundle string) {
+	for _, need := range s.Spec.Requires {
+		if w := r.req.Before[need.Bundle].work(t.Cluster.Name); w != nil && !r.req.done && !w.settled() {
+			bundle = need.Bundle
+		}
+	}
+	return bundle
+}
+
+// remade refuses what would be made anew, or be taken of others, of what objects that are there were made with. Only those of the instances count
+// when there are any.
+func (r *run) remade(w *work, now *plan.Plan, instances ...string) diag.Findings {
+	var out diag.Findings
+	if w.back == nil {
+		out = r.desired(w.target).Remade(w.set, now, w.input, instances...)
+	}
+	if w.input.Options.Deleting && w.target.Record != nil {
+		out = append(out, madeguard.LeftBehind(now, w.input.Beside, w.target.Record.Made)...)
+	}
+	return out
+}
+
+// unmoved checks under the lock that values taken from other instances are what the plan was made with.
+func (r *run) unmoved(ctx context.Context, w *work) diag.Findings {
+	moved, findings := r.desired(w.target).Moved(ctx, w.set)
+	for _, name := range moved {
+		f := w.Stale("a value that %s takes from another instance has changed since", name)
+		f.Instance = name
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// forget removes what was made up for a bundle that is deleted. What other bundles of the same files declare goes to those
+// first.
+func (w *work) forget(ctx context.Context) error {
+	if w.target.Record == nil {
+		return nil
+	}
+	others, _ := w.run.others(w.target, w.set.Spec.Name)
+	return release.Bequeath(ctx, w.target.Store, w.run.req.Scope, *w.target.Record, others, w.run.isBeside)
+}
