@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // grower makes texts of less than 1 MiB that stand for much more, of a seed.
@@ -253,22 +254,12 @@ var seedBombs = []struct {
 	{"secret", func(g *grower) bomb { return bombStored("e.yaml", g.yaml("")+"x: *a0\n") }},
 }
 
-// testSeed is where tests that try a part begin: CI takes another one with every commit.
-func testSeed(t *testing.T) uint64 {
-	t.Helper()
-	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("HAWSER_TEST_SEED"), "0"), 10, 64)
-	if err != nil {
-		t.Fatalf("HAWSER_TEST_SEED: %v", err)
-	}
-	return seed
-}
-
 // TestGrownBombs: no input of less than 1 MiB makes the process take 1 GiB, crash, or go on for ever, however what makes texts grow
 // is combined: aliases, nesting, repetition, long texts, ranges, loops, in every kind of file. HAWSER_TEST_SEED=N begins elsewhere;
 // HAWSER_TEST_SEEDS=N tries so many, however long that takes.
 func TestGrownBombs(t *testing.T) {
 	const most, enough = 90, 20 * time.Second
-	from := testSeed(t)
+	from := testseed.From(t)
 	count, err := strconv.Atoi(os.Getenv("HAWSER_TEST_SEEDS"))
 	given := err == nil
 	if !given {

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/tools/txtar"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"hawser.dev/hawser/internal/testseed"
 	"hawser.dev/hawser/internal/testserver"
 )
 
@@ -383,7 +384,7 @@ func TestHostileServer(t *testing.T) {
 	written := func(r *http.Request) bool { return object(r) && strings.Contains(r.URL.Path, "/namespaces/default/") }
 	faults := testserver.Hostile(other.URL)
 	faults["cut"] = testserver.Cut
-	costly, seed, all := 0, testSeed(t), os.Getenv("HAWSER_TEST_HOSTILE") == "all"
+	costly, seed, all := 0, testseed.From(t), os.Getenv("HAWSER_TEST_HOSTILE") == "all"
 	for nth, name := range slices.Sorted(maps.Keys(faults)) {
 		fault, big := faults[name], strings.HasPrefix(name, "bomb") || strings.HasPrefix(name, "endless")
 		if big {

@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // throughJSON is the difference between a spec and what its JSON says, but for what JSON leaves out on purpose: places in files.
@@ -90,21 +91,22 @@ func genBundle(g *rand.Rand) string {
 // TestBundleThroughJSON: a bundle in YAML is the same after JSON, so that it can be the spec of a custom resource: order, integers, long
 // numbers, what is empty and what is absent.
 func TestBundleThroughJSON(t *testing.T) {
-	for i := range uint64(150) {
-		text := genBundle(rand.New(rand.NewPCG(i, 7)))
+	first := testseed.From(t)
+	for seed := first; seed < first+150; seed++ {
+		text := genBundle(rand.New(rand.NewPCG(seed, 7)))
 		p, fs := loadText(t, "b.yaml", text)
 		if fs.HasErrors() {
-			t.Fatalf("%v\n%s", fs, text)
+			t.Fatalf("seed %d: %v\n%s", seed, fs, text)
 		}
 		specs, fs := p.Evaluate(implicit(nil))
 		if fs.HasErrors() || len(specs) != 1 {
-			t.Fatalf("%v\n%s", fs, text)
+			t.Fatalf("seed %d: %v\n%s", seed, fs, text)
 		}
 		if diff, err := throughJSON(specs[0]); diff != "" || err != nil {
-			t.Fatalf("%s %v\n%s", diff, err, text)
+			t.Fatalf("seed %d: %s %v\n%s", seed, diff, err, text)
 		}
 		if diff := cmp.Diff(specs[0], *specs[0].DeepCopy()); diff != "" {
-			t.Fatalf("a copy differs: %s", diff)
+			t.Fatalf("seed %d: a copy differs: %s", seed, diff)
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/testseed"
 	"hawser.dev/hawser/internal/wire"
 )
 
@@ -478,7 +479,7 @@ func fill(g *rand.Rand, v reflect.Value, depth int) {
 
 // TestMessages: whatever is in the fields of a message, those that documents get later included, comes out as it went in.
 func TestMessages(t *testing.T) {
-	g := rand.New(rand.NewPCG(1, 2))
+	g := rand.New(rand.NewPCG(testseed.From(t), 2))
 	for range 200 {
 		for _, v := range []any{&hello{}, &question{}, &answer{}, &call{}, &reply{}} {
 			fill(g, reflect.ValueOf(v).Elem(), 0)

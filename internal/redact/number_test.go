@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // numberForms are the forms in which a number is promised to be found (docs/secrets.md), but for a whole number's.
@@ -63,7 +65,7 @@ func wholeForms(n int64) []string {
 // TestNumbersOfAnyKind: whatever whole or decimal number is a secret, it is hidden in every form that is promised, wherever a number stands in what
 // belongs to its instance; other numbers are not.
 func TestNumbersOfAnyKind(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
+	rnd := rand.New(rand.NewPCG(testseed.From(t), 2))
 	around := []string{"%s", "is %s here", `{"a": %s}`, `{"a": "%s"}`, "[%s]", "a=%s;b", "a: %s\nb", "(%s)", "--size=%s", "it is %s."}
 	for range 500 {
 		var secret string
@@ -104,7 +106,11 @@ func TestNumbersOfAnyKind(t *testing.T) {
 			continue // where a language rounds, others are the same number
 		}
 		other := strconv.FormatFloat(math.Abs(f)+1+rnd.Float64()*10, 'f', 3, 64)
-		if got := r.Value("web", "is "+other+" here"); strings.Contains(got, Mask) && !strings.Contains(other, strings.TrimLeft(secret, "-")) {
+		digits := strings.TrimLeft(secret, "-")
+		if len(digits) > shortestEncoded { // digits may be base64, of which the last one belongs to what comes next
+			digits = digits[:len(digits)-1]
+		}
+		if got := r.Value("web", "is "+other+" here"); strings.Contains(got, Mask) && !strings.Contains(other, digits) {
 			t.Errorf("%s hides %s: %s", secret, other, got)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/storetest"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 var (
@@ -246,7 +247,8 @@ func TestDeleteDies(t *testing.T) {
 // Writers that sleep at any request while others go on, delete and begin anew, in a bucket of which any answer may be
 // lost: every write that is said to be done is followed by those that read it, and none by one that did not.
 func TestWritersThatSleep(t *testing.T) {
-	for seed := range uint64(40) {
+	first := testseed.From(t)
+	for seed := first; seed < first+40; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		var mu sync.Mutex
 		chance := func(n int) bool {
