@@ -35,17 +35,21 @@ func (t *Tree) Open(name string) (*os.File, fs.FileInfo, error) {
 	if err := t.enter(path.Dir(name)); err != nil {
 		return nil, nil, outside(t.root, name, err)
 	}
-	base := path.Base(name)
-	is, err := t.in.Lstat(base)
+	is, err := t.in.Lstat(path.Base(name))
 	if err != nil {
 		return nil, nil, err
 	}
 	if !is.Mode().IsRegular() {
 		return open(t.root, name)
 	}
-	f, err := t.in.Open(base)
+	return t.found(name, is)
+}
+
+// found opens a file that was one of the open directory, and no link, a moment ago.
+func (t *Tree) found(name string, is fs.FileInfo) (*os.File, fs.FileInfo, error) {
+	f, err := t.in.Open(path.Base(name))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, outside(t.root, name, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !os.SameFile(is, info) { // it has become a link since, or another file: what it is now counts
