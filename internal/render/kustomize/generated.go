@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -45,15 +46,18 @@ func unquotedValue(v string) string {
 }
 
 // valuesOfEnv are the values in an env file. Kustomize knows none of several lines: each further line becomes a name, or a name and a
-// value, of the Secret. So what stands between an opening quote and the closing one is a value as a whole, and so is a line that is no name.
+// value, of the Secret. So what stands between an opening quote and the closing one is a value as a whole, and so are the lines that one
+// goes on in, each behind a backslash at the end of the one before, and a line that is no name.
 func valuesOfEnv(text string) []string {
 	var out []string
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") // kustomize takes the mark off, too
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimSpace(lines[i])
 		name, v, ok := strings.Cut(line, "=")
+		end := i
 		switch {
 		case line == "", line[0] == '#':
+			continue
 		case !ok:
 			if !isName(line) {
 				out = append(out, line)
@@ -63,16 +67,25 @@ func valuesOfEnv(text string) []string {
 			if name = strings.TrimSpace(name); !envName.MatchString(name) || v == "" && !isName(name) {
 				out = append(out, line, name)
 			}
-			if end := closingLine(lines, i, strings.TrimSpace(v)); end > i {
-				for _, inside := range lines[i+1 : end+1] {
-					out = append(out, pieces(inside)...)
-				}
-				out = append(out, pieces(v)...)
-				i = end
+			end = closingLine(lines, i, strings.TrimSpace(v))
+		}
+		if end = continued(lines, end); end > i {
+			for _, inside := range lines[i+1 : end+1] {
+				out = append(out, pieces(inside)...)
 			}
+			out = append(out, pieces(cmp.Or(v, line))...)
+			i = end
 		}
 	}
 	return out
+}
+
+// continued is the last of the lines that line i goes on in: each ends with a backslash, but for the last.
+func continued(lines []string, i int) int {
+	for i+1 < len(lines) && strings.HasSuffix(strings.TrimSpace(lines[i]), "\\") {
+		i++
+	}
+	return i
 }
 
 // pieces are a line inside quotes as what kustomize may make of it. The head and the end of a key are everybody's.
@@ -82,7 +95,7 @@ func pieces(line string) []string {
 		return nil
 	}
 	before, after, _ := strings.Cut(line, "=")
-	return slices.DeleteFunc([]string{line, strings.Trim(line, `"'`), before, after}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{line, strings.Trim(line, `"'`), strings.Trim(line, `"'\`), before, after, strings.TrimRight(after, `\`)}, func(s string) bool { return s == "" })
 }
 
 // envName is the name of a variable, as kustomize and shells take it.
