@@ -13,7 +13,7 @@ func TestBytesAreNotShown(t *testing.T) {
 	for _, src := range []string{
 		`a: 'c4nary\x00\xffpass' & string`, `a: 'c4nary' & 'other'`, "a: '''\n\tc4nary one\n\tc4nary two\n\t''' & int", `a: '\xff c4nary \' it' & =~"^x"`,
 		`a: b: 'c4nary' & {c: 1}`, `import "encoding/base64"
-a: base64.Decode(null, "YzRuYXJ5AAHm/nBhc3M=") & string`, `a: ('c4nary' | 'c4nary2') & 3`, `a: ['c4nary' & 1]`,
+a: base64.Decode(null, "YzRuYXJ5AAHm/nBhc3M=") & string`, `a: -'c4nary'`, `a: !'c4nary'`, `a: 1 + 'c4nary'`, `a: 'c4nary' div 2`, `a: 'c4nary' =~ 3`, `a: ['c4nary'+1, 1]`, `a: ('c4nary' | 'c4nary2') & 3`, `a: ['c4nary' & 1]`,
 	} {
 		v := cuecontext.New().CompileString(src)
 		fs := Findings(v.Validate(), nil, "")
@@ -37,9 +37,18 @@ a: base64.Decode(null, "YzRuYXJ5AAHm/nBhc3M=") & string`, `a: ('c4nary' | 'c4nar
 		"invalid character '}' looking for beginning of object key string": "",
 		`invalid character '\'' looking for beginning of value`:            "",
 		"illegal character U+0023 '#'":                                     "",
-		"expected one of 'c4nary' or 'c4n'":                                "expected one of '***' or '***'",
-		"invalid character 'c' in 'c4nary'":                                "invalid character '***' in '***'",
-		"conflicting values 'a\\'b' and \"x\"":                             "conflicting values '***' and \"x\"",
+		// Nor does the name of an operator.
+		"invalid operands 1 and \"***\" to '+' (type int and string)":     "",
+		"invalid operands 'c4nary' and '+' to '+' (type bytes and bytes)": "invalid operands '***' and '***' to '+' (type bytes and bytes)",
+		"invalid operands 'c4nary' and 2 to 'div' (type bytes and int)":   "invalid operands '***' and 2 to 'div' (type bytes and int)",
+		"invalid left-hand value to '&&' (type bool): incomplete value":   "",
+		"invalid operand 'c4nary' ('!' requires concrete value)":          "invalid operand '***' ('!' requires concrete value)",
+		"operand 'c4nary' of '!' not concrete (was bytes)":                "operand '***' of '!' not concrete (was bytes)",
+		"conflicting values '''\n\ta to '+' (type c4nary\n\t''' and 1":    "conflicting values '***' and 1",
+		"invalid operation -'c4nary' (- bytes)":                           "invalid operation -'***' (- bytes)",
+		"expected one of 'c4nary' or 'c4n'":                               "expected one of '***' or '***'",
+		"invalid character 'c' in 'c4nary'":                               "invalid character '***' in '***'",
+		"conflicting values 'a\\'b' and \"x\"":                            "conflicting values '***' and \"x\"",
 	} {
 		if want == "" {
 			want = text

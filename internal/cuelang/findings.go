@@ -133,12 +133,13 @@ func (s Show) file(name string) string {
 }
 
 // bytesLiterals are CUE's bytes, as it writes them: parts of binary values, which nobody knows again.
-var bytesLiterals = lazyregexp.New(`(^|[\s(\[{,:|&=<>!~])(?s:\'{3}.*?\'{3}|#\'.*?\'#|\'(?:[^\'\\\n]|\\.)*\')([\s)\]},:|&]|$)`)
+var bytesLiterals = lazyregexp.New(`(^|[\s(\[{,:|&=<>!~+*/-])(?s:\'{3}.*?\'{3}|#\'.*?\'#|\'(?:[^\'\\\n]|\\.)*\')([\s)\]},:|&]|$)`)
 
 // withoutBytes is a text without what bytes literals hold.
 func withoutBytes(text string) string {
 	text = parserTokens.ReplaceAllString(text, "$1 \x00$2\x00")
 	text = parserSigns.ReplaceAllString(text, "$1 \x00$2\x00")
+	text = operators.ReplaceAllString(text, "$1\x00$2\x00$3")
 	return strings.ReplaceAll(bytesLiterals.ReplaceAllString(text, "$1'***'$2"), "\x00", "'")
 }
 
@@ -148,6 +149,10 @@ var (
 	parserTokens = lazyregexp.New(`\b((?:expected|found)(?: [a-z]+){0,5}) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|import|package|for|in|if|let|null|true|false|[^\w\s']{1,3})'`)
 	parserSigns  = lazyregexp.New(`\b(missing|unexpected|(?:invalid|illegal) character(?: U\+[0-9A-F]{4,6})?) '([^\w\s']{1,3}|\\[^\w\s])'`)
 )
+
+// operators are those in what the evaluator says of operands: invalid operands 1 and 'x' to '+' (type int and bytes), invalid left-hand
+// value to '&' (type ...), invalid operand x ('+' requires concrete value), operand x of '!' not concrete (was string).
+var operators = lazyregexp.New(`( (?:to|of) |\()'([^\w\s']{1,3}|div|mod|quo|rem)'( \(types? | requires concrete value\)| not concrete \(was )`)
 
 // whole is the error's own text.
 func whole(e errors.Error) string { return strings.TrimSpace(errors.String(e)) }
