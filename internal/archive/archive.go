@@ -48,6 +48,8 @@ type Rule string
 const (
 	// Format is an archive that is no tar, is damaged, cut off or followed by something else.
 	Format Rule = "format"
+	// Other is something else in an archive's place: the reason says what, as far as it can be told.
+	Other Rule = "other"
 	// Escape is a path or a link that leads out of the archive, or could on another system.
 	Escape Rule = "escape"
 	// Kind is an entry that is neither file, directory nor link: a device, a pipe, a sparse file.

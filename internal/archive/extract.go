@@ -94,7 +94,7 @@ func (x *extraction) archive(ctx context.Context, r io.Reader) error {
 			break
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) { // paths are ours to judge
-			return damaged(err)
+			return in.refusal(err)
 		}
 		if err := x.entry(header, t); err != nil {
 			return err

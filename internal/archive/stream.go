@@ -18,6 +18,8 @@ type stream struct {
 	read   int64
 	zeros  int64 // zero bytes at the end of what was read
 	packed bool
+	head   []byte // the first bytes of what was read
+	broken error  // what ended it before its end
 }
 
 type counter struct {
@@ -57,6 +59,12 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 	n, err := s.out.Read(p)
 	s.read += int64(n)
+	if rest := headBytes - len(s.head); rest > 0 {
+		s.head = append(s.head, p[:min(n, rest)]...)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.broken = err
+	}
 	if trimmed := bytes.TrimRight(p[:n], "\x00"); len(trimmed) > 0 {
 		s.zeros = int64(n - len(trimmed))
 	} else {
@@ -105,5 +113,8 @@ func damaged(err error) error {
 
 // Looks reports whether the first bytes of a file (512 are enough) are those of an archive: gzip, or a tar's header.
 func Looks(head []byte) bool {
-	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || len(head) >= 262 && string(head[257:262]) == "ustar"
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || isTar(head)
 }
+
+// isTar reports whether bytes are the beginning of a tar's header.
+func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }

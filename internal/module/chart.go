@@ -3,6 +3,7 @@ package module
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -40,9 +41,12 @@ func PackedChart(ctx context.Context, c *cache.Cache, digest, name string, open 
 		defer in.Close()
 		return nil, archive.Extract(ctx, in, dir, chartLimits)
 	})
-	if archive.IsRefused(err) {
+	if refused, ok := errors.AsType[*archive.Error](err); ok {
 		f := diag.Errorf("chart-archive", "chart %s is not taken", name)
 		f.Why, f.Fix = err.Error(), "a chart is packed by `helm package`"
+		if refused.Rule == archive.Other {
+			f.Fix = "look at what is there, as a page to log in or an error often comes in the place of a file; " + f.Fix
+		}
 		return Content{}, diag.Findings{f}.Err()
 	}
 	if err != nil {

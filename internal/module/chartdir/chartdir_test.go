@@ -209,10 +209,13 @@ func TestPackedIsRefused(t *testing.T) {
 		_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + p})
 		wantCode(t, err, "chart-archive", "evil")
 	})
-	t.Run("no archive", func(t *testing.T) {
-		_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + filepath.Join(root, "z")})
-		wantCode(t, err, "chart-archive", "is not taken")
-	})
+	for text, why := range map[string]string{"<!DOCTYPE html><title>Log in</title>": "it is an HTML page, and neither gzip nor a tar (look at what is there, as a page to log in",
+		"version https://git-lfs.github.com/spec/v1\n": "git lfs pull", "\x1f\x8b\x08": "it is cut off (a chart is packed by `helm package`)"} {
+		path := filepath.Join(write(t, t.TempDir(), map[string]string{"x.tgz": text}), "x.tgz")
+		_, err := f.Fetch(t.Context(), module.Reference{URL: "chart+file://" + path})
+		wantCode(t, err, "chart-archive", path+" is not taken: archive: ")
+		wantCode(t, err, "chart-archive", why)
+	}
 }
 
 // TestStaysInTheRepository: a chart that a document names lies in its repository, by every name and link; outside of it nothing is
