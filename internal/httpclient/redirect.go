@@ -14,13 +14,17 @@ import (
 
 // RedirectError is a redirect that is not followed.
 type RedirectError struct {
-	// From and To are the URLs without user, password and query.
+	// From and To are the URLs without user, password and query; To is "" when the answer names none.
 	From, To string
 	Reason   string
 }
 
 func (e *RedirectError) Error() string {
-	return fmt.Sprintf("the redirect from %s to %s is not followed: %s", e.From, e.To, e.Reason)
+	to := ""
+	if e.To != "" {
+		to = " to " + e.To
+	}
+	return fmt.Sprintf("the redirect from %s%s is not followed: %s", e.From, to, e.Reason)
 }
 
 // along are the headers that go along with a redirect to another server: what is asked for, and nothing of who asks.
@@ -127,5 +131,9 @@ func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	_ = resp.Body.Close()
-	return nil, fmt.Errorf("%s answers with a redirect (%d), which is not followed", r.URL.Host, resp.StatusCode)
+	refused := &RedirectError{From: Plain(r.URL), Reason: "what is sent there, which may be a token, is for no other server"}
+	if at, err := resp.Location(); err == nil {
+		refused.To = Plain(at)
+	}
+	return nil, refused
 }

@@ -240,12 +240,21 @@ func TestStraight(t *testing.T) {
 		if r.URL.Path != "/" {
 			t.Error("the redirect was followed")
 		}
-		http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		http.Redirect(w, r, "/elsewhere?token=canary", http.StatusFound)
 	})
 	own := New(Options{Straight: true})
 	for _, c := range []*http.Client{own, {Transport: own.Transport}} {
-		if _, err := get(t, c, s.URL); err == nil || !strings.Contains(err.Error(), "is not followed") {
+		_, err := get(t, c, s.URL+"/?token=canary")
+		if refused, ok := errors.AsType[*RedirectError](err); !ok || refused.From != s.URL+"/" || refused.To != s.URL+"/elsewhere" || strings.Contains(refused.Error(), "canary") {
 			t.Error(err)
+		}
+		resp, err := c.Head(s.URL)
+		if refused, ok := errors.AsType[*RedirectError](err); !ok || refused.To != "" || !strings.Contains(refused.Error(), "from "+s.URL+" is not followed: what is sent") {
+			t.Error(resp, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sigstore
 
 import (
+	"crypto/elliptic"
 	"encoding/base64"
 	"net"
 	"net/http"
@@ -11,11 +12,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/signature"
 )
 
 // TestNoRedirects: whoever answers a request for an identity token, or one with it, sends it nowhere else.
 func TestNoRedirects(t *testing.T) {
+	key, _ := keyFiles(t, ecdsaKey(t, elliptic.P256()), "PRIVATE KEY", "")
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		var elsewhere atomic.Int64
 		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -23,14 +26,13 @@ func TestNoRedirects(t *testing.T) {
 			_, _ = w.Write([]byte(`{"value": "a.b.c"}`))
 		}))
 		defer other.Close()
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, code) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"?state=canary", code) }))
 		defer server.Close()
 		s := New(Options{Getenv: func(name string) string {
 			return map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": server.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "tok"}[name]
 		}})
-		if _, err := s.Signer(t.Context(), signature.Sign{}); err == nil || !strings.Contains(err.Error(), "redirect") {
-			t.Errorf("%d: %v", code, err)
-		}
+		_, err := s.Signer(t.Context(), signature.Sign{})
+		wantRedirect(t, err, "GitHub Actions gives no token", "from "+server.URL+" to "+other.URL+" is not followed", "ACTIONS_ID_TOKEN_REQUEST_URL")
 		token := filepath.Join(t.TempDir(), "token")
 		if err := os.WriteFile(token, []byte("e30."+base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"ada","email":"ada@example.com","email_verified":true,"iss":"https://i.example"}`))+".c2ln"), 0o600); err != nil {
 			t.Fatal(err)
@@ -39,12 +41,33 @@ func TestNoRedirects(t *testing.T) {
 		if err == nil {
 			_, err = signing.Bundle(t.Context(), ours)
 		}
-		if err == nil || !strings.Contains(err.Error(), "redirect") {
-			t.Errorf("Fulcio, %d: %v", code, err)
+		wantRedirect(t, err, ours+" cannot be signed: the certificate authority points elsewhere", "from "+server.URL+"/api/v2/signingCert to "+other.URL+" is not followed: what is sent there, which may be a token",
+			"if "+other.URL+" is the certificate authority, name it with --fulcio-url; if it is a page to log in, ask who runs the certificate authority; what was pushed stays, unsigned")
+		signing, err = New(Options{}).Signer(t.Context(), signature.Sign{Key: key, Timestamps: server.URL + "/stamp"})
+		if err == nil {
+			_, err = signing.Bundle(t.Context(), ours)
 		}
+		wantRedirect(t, err, "the timestamp authority points elsewhere", "from "+server.URL+"/stamp to "+other.URL, "--timestamp-server-url")
 		if n := elsewhere.Load(); n != 0 {
 			t.Errorf("%d: %d requests went where the answers pointed", code, n)
 		}
+	}
+}
+
+// wantRedirect wants an error that holds the texts.
+func wantRedirect(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	fs := diag.From(err, "")
+	if len(fs) != 1 {
+		t.Fatalf("%v", err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(fs[0].String(), text) {
+			t.Errorf("%q is not in %s", text, fs[0])
+		}
+	}
+	if strings.Contains(fs[0].String(), "canary") {
+		t.Errorf("the query is told: %s", fs[0])
 	}
 }
 

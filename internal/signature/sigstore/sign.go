@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/signature"
@@ -30,6 +31,8 @@ const envPassword = "COSIGN_PASSWORD"
 // Signer gets ready to sign, with a key or with a certificate for the identity of a token.
 func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Signing, error) {
 	opts := sign.BundleOptions{}
+	authority := or(how.Fulcio, publicFulcio)
+	servers := []server{{openly(authority), "the certificate authority", "--fulcio-url"}, {openly(how.Timestamps), "the timestamp authority", "--timestamp-server-url"}}
 	if how.Timestamps != "" {
 		opts.TimestampAuthorities = []*sign.TimestampAuthority{sign.NewTimestampAuthority(&sign.TimestampAuthorityOptions{URL: how.Timestamps, Transport: s.client.Transport})}
 	}
@@ -41,7 +44,7 @@ func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Si
 		if err != nil {
 			return signature.Signing{}, err
 		}
-		return signature.Signing{Who: "the key " + string(key.GetHint()), By: signature.Signer{Key: public, Name: how.Key}, Bundle: s.bundler(key, opts)}, nil
+		return signature.Signing{Who: "the key " + string(key.GetHint()), By: signature.Signer{Key: public, Name: how.Key}, Bundle: s.bundler(key, opts, servers)}, nil
 	}
 	token, err := s.token(ctx, how.TokenFile)
 	if err != nil {
@@ -54,9 +57,18 @@ func (s *Sigstore) Signer(ctx context.Context, how signature.Sign) (signature.Si
 	if err != nil {
 		return signature.Signing{}, err
 	}
-	opts.CertificateProvider = sign.NewFulcio(&sign.FulcioOptions{BaseURL: or(how.Fulcio, publicFulcio), Transport: s.client.Transport})
+	opts.CertificateProvider = sign.NewFulcio(&sign.FulcioOptions{BaseURL: authority, Transport: s.client.Transport})
 	opts.CertificateProviderOptions = &sign.CertificateProviderOptions{IDToken: token}
-	return signature.Signing{Who: "the identity of the token", Bundle: s.bundler(key, opts)}, nil
+	return signature.Signing{Who: "the identity of the token", Bundle: s.bundler(key, opts, servers)}, nil
+}
+
+// openly is an address without user, password and query, as redirects are told.
+func openly(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return httpclient.Plain(u)
 }
 
 func or(said, otherwise string) string {
@@ -66,8 +78,8 @@ func or(said, otherwise string) string {
 	return otherwise
 }
 
-// bundler signs a statement of a digest, as cosign does.
-func (s *Sigstore) bundler(key sign.Keypair, opts sign.BundleOptions) func(context.Context, string) ([]byte, error) {
+// bundler signs a statement of a digest, as cosign does, with the help of servers.
+func (s *Sigstore) bundler(key sign.Keypair, opts sign.BundleOptions, servers []server) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, digest string) ([]byte, error) {
 		type subject struct {
 			Digest      map[string]string `json:"digest"`
@@ -86,13 +98,43 @@ func (s *Sigstore) bundler(key sign.Keypair, opts sign.BundleOptions) func(conte
 		opts.Context = ctx
 		b, err := sign.Bundle(&sign.DSSEData{Data: statement, PayloadType: "application/vnd.in-toto+json"}, key, opts)
 		if err != nil {
-			f := diag.Errorf("signing-failed", "%s cannot be signed", digest)
-			f.Why = s.redact(err.Error())
-			f.Fix = "check the addresses of the authority and the log, and that they accept the token; what was pushed stays, unsigned: sign it with hawser artifact sign"
-			return nil, diag.Findings{f}.Err()
+			return nil, diag.Findings{s.failed(digest, err, servers)}.Err()
 		}
 		return protojson.Marshal(b)
 	}
+}
+
+// server is one that helps to sign: its address, what it is, and the flag that names it.
+type server struct{ address, what, flag string }
+
+// failed says why nothing was signed.
+func (s *Sigstore) failed(digest string, err error, servers []server) diag.Finding {
+	const stays = "; what was pushed stays, unsigned: sign it with hawser artifact sign"
+	f := diag.Errorf("signing-failed", "%s cannot be signed", digest)
+	f.Why = s.redact(err.Error())
+	f.Fix = "check the addresses of the authority and the log, and that they accept the token" + stays
+	redirect, ok := errors.AsType[*httpclient.RedirectError](err)
+	if !ok {
+		return f
+	}
+	f.Code = "signing-redirect"
+	f.Why = s.redact(redirect.Error())
+	asked, path := server{}, ""
+	for _, one := range servers {
+		if rest, ok := strings.CutPrefix(redirect.From, one.address); ok && len(one.address) > len(asked.address) {
+			asked, path = one, rest
+		}
+	}
+	if asked.address == "" {
+		return f
+	}
+	f.What += ": " + asked.what + " points elsewhere"
+	f.Fix = "ask who runs it where it is"
+	if redirect.To != "" {
+		f.Fix = "if " + s.redact(strings.TrimSuffix(redirect.To, path)) + " is " + asked.what + ", name it with " + asked.flag + "; if it is a page to log in, ask who runs " + asked.what
+	}
+	f.Fix += stays
+	return f
 }
 
 // keypair is a private key of a file.
@@ -220,6 +262,9 @@ func (s *Sigstore) actionsToken(ctx context.Context, address string) (token stri
 		if err != nil {
 			f := diag.Errorf("no-identity", "GitHub Actions gives no token")
 			f.Why, f.Fix = s.redact(err.Error()), "the job needs the permission id-token: write"
+			if _, ok := errors.AsType[*httpclient.RedirectError](err); ok {
+				f.Fix = "ACTIONS_ID_TOKEN_REQUEST_URL is to be the address that GitHub gives the job, and nothing before it may point elsewhere"
+			}
 			err = diag.Findings{f}.Err()
 		}
 	}()
