@@ -25,7 +25,7 @@ var canaryRuns = []canaryRun{
 	{"build", 0, "$FILES --mask-secrets --isolate"},
 	{"plan", 0, "$FILES --full -v $FORMS"},
 	{"plan", 0, "$FILES --server-check --isolate"},
-	{"diff", 1, "$FILES"},
+	{"diff", 1, "$FILES $FORMS"},
 	{"plan", 0, "$FILES --out shop.plan"},
 	{"plan show", 0, "shop.plan $FORMS"},
 	{"fleet check", 0, "$FILES $FORMS"},

@@ -173,7 +173,11 @@ func (s *session) diffCommand() *cobra.Command {
 			if between != "" {
 				diff = func(cmd *cobra.Command) (int, bool, error) { return s.between(cmd, args, between) }
 			}
-			code, differ, err := diff(cmd)
+			err := checkForm(s.opts.output, dataForms...)
+			code, differ := 0, false
+			if err == nil {
+				code, differ, err = diff(cmd)
+			}
 			switch {
 			case err != nil && exitcode.Of(err) == exitcode.Error:
 				return &exitcode.Exit{Code: 2, Err: err}
@@ -198,9 +202,6 @@ func (s *session) diffCommand() *cobra.Command {
 
 // between prints what two sides of the fleet run, compared, and returns the exit code, and whether they differ.
 func (s *session) between(cmd *cobra.Command, args []string, sides string) (code int, differ bool, err error) {
-	if err := checkForm(s.opts.output, dataForms...); err != nil {
-		return 0, false, err
-	}
 	if cmd.Flags().Changed("file") || s.FleetClusters == nil || cmd.Flags().Changed("cluster") || cmd.Flags().Changed("group") || cmd.Flags().Changed("labels") {
 		return 0, false, usagef("--between compares what runs on the clusters that it names: leave -f, --cluster, --group and -l out")
 	}
@@ -228,18 +229,17 @@ func (s *session) between(cmd *cobra.Command, args []string, sides string) (code
 	return exitcode.Of(err), b.Differ(), s.printData(b, func(st report.Style) error { return report.Between(s.Out, b, st) })
 }
 
-// diff prints the field diffs and returns the plan's exit code, and whether there are any.
+// diff prints the field diffs, or the plan as a document, and returns the plan's exit code, and whether there are any.
 func (s *session) diff(cmd *cobra.Command) (code int, differ bool, err error) {
-	if err := checkForm(s.opts.output, "text"); err != nil {
-		return 0, false, err
-	}
 	req, err := s.bundleRequest(cmd)
 	if err != nil {
 		return 0, false, err
 	}
-	req.ShowDiff, req.ShowContent = true, s.opts.full
+	req.ShowDiff, req.ShowContent = true, s.opts.full || s.opts.output != "text"
 	code, err = s.planEach(cmd, req, func(_ Engine, p *engine.Prepared) error {
-		differ = differ || p.Writes()
+		if differ = differ || p.Writes(); s.opts.output == "json" || s.opts.output == "yaml" {
+			return s.printPlan(s.Out, p.FleetPlan)
+		}
 		return report.Diff(s.Out, p.FleetPlan, s.style(s.Out))
 	})
 	return code, differ, err
