@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/child"
 	_ "hawser.dev/hawser/internal/startup" // no collections while packages are initialized; tuneCollector ends that
 	"hawser.dev/hawser/internal/terminal"
@@ -28,7 +29,8 @@ func main() {
 		os.Exit(serve())
 	}
 	terminal.Apart()
-	code := app().Run(context.Background(), os.Args[1:])
+	var code int
+	broke.Quiet(func() { code = app().Run(context.Background(), os.Args[1:]) })()
 	child.EndAll()
 	if err := storage().Close(); err != nil {
 		fmt.Fprintln(terminal.Stderr, err)

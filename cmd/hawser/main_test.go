@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asHawser) == "1" {
 		setEvaluationLimit(os.Getenv(evaluationLimitEnv))
 		childEnvironment = []string{asHawser + "=1"}
+		breaks(os.Getenv(brokenEnv), os.Getenv("APP_ENV"))
 		main()
 		return
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
@@ -145,7 +146,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	interrupts, stop := a.Signals()
 	defer stop()
 	in := interrupt.New(cancel)
-	over := make(chan struct{})
+	over, done := make(chan struct{}), make(chan error, 1)
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	defer close(over)
@@ -157,13 +158,12 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	done := make(chan error, 1)
 	for _, check := range []func(*cobra.Command, []string) error{reference.UnknownCommand, reference.SingleDash} {
 		if err := check(root, args); err != nil {
 			return s.finish(err)
 		}
 	}
-	go func() { done <- root.ExecuteContext(ctx) }()
+	go broke.Quiet(func() { done <- root.ExecuteContext(ctx) })()
 	select {
 	case err := <-done:
 		if err != nil && in.Ended() {

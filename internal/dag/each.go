@@ -1,6 +1,10 @@
 package dag
 
-import "sync"
+import (
+	"sync"
+
+	"hawser.dev/hawser/internal/broke"
+)
 
 // Each runs fn for 0..n-1, at most limit at once, and waits for all.
 func Each(n, limit int, fn func(i int)) {
@@ -10,11 +14,11 @@ func Each(n, limit int, fn func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range limit {
-		wg.Go(func() {
+		wg.Go(broke.Quiet(func() {
 			for i := range next {
 				fn(i)
 			}
-		})
+		}))
 	}
 	for i := range n {
 		next <- i

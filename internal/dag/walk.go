@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"hawser.dev/hawser/internal/broke"
 )
 
 // ErrWaits is the answer of a step that has done what can be done now: it is taken again when it is woken, or when nothing is
@@ -49,7 +51,7 @@ func (w *Walk[K]) Pass(ctx context.Context, stop <-chan struct{}, limit int, ste
 			done = nil
 		}
 		for _, node := range w.Next(limit, ctx.Err() != nil) {
-			go func() { ends <- ending{node, step(ctx, node)} }()
+			go broke.Quiet(func() { ends <- ending{node, step(ctx, node)} })()
 		}
 		if w.Running() == 0 {
 			return

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/rollout"
@@ -198,7 +199,7 @@ func (r *Rollout) tell(d rollout.Decision) {
 
 func (r *Rollout) begin(step func() visited) {
 	r.inFlight++
-	go func() { r.ended <- step() }()
+	go broke.Quiet(func() { r.ended <- step() })()
 }
 
 // visit goes on with a cluster's part.

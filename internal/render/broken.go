@@ -2,11 +2,8 @@ package render
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime"
-	"strings"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -25,32 +22,12 @@ func Rendered(ctx context.Context, r Renderer, req Request) (res Result, err err
 // broken, deferred, makes an error of a panic of the renderer: with the code that broke. The text of a panic is shown only where
 // the Go runtime wrote it: any other may be made of values, secret ones too.
 func broken(r Renderer, req Request, err *error) {
-	p := recover()
+	p := broke.Of(recover())
 	if p == nil {
 		return
 	}
 	f := diag.Errorf("renderer-broke", "the renderer of %s broke on instance %s, which is a mistake in hawser", r.Name(), req.Instance.Name)
-	f.Instance, f.Why = req.Instance.Name, "it panicked with a "+fmt.Sprintf("%T", p)
-	if said, ok := p.(error); ok {
-		if known, ok := errors.AsType[runtime.Error](said); ok {
-			f.Why = known.Error()
-		}
-	}
-	f.Why += where()
+	f.Instance, f.Why = req.Instance.Name, p.Error()
 	f.Fix = "report it with this message and the kind of source; other instances can be delivered without this one"
 	*err = diag.Findings{f}.Err()
-}
-
-// where names the functions on the stack that a panic came through, the nearest first.
-func where() string {
-	calls := make([]uintptr, 64)
-	frames := runtime.CallersFrames(calls[:runtime.Callers(3, calls)])
-	var out []string
-	for more := true; more && len(out) < 3; {
-		var at runtime.Frame
-		if at, more = frames.Next(); at.Function != "" && !strings.HasPrefix(at.Function, "runtime.") {
-			out = append(out, fmt.Sprintf("%s:%d", at.Function, at.Line))
-		}
-	}
-	return " at " + strings.Join(out, ", ")
 }
