@@ -151,3 +151,16 @@ func (t *Target) Kinds() func(schema.GroupVersionKind) (bool, bool) {
 		return info.Namespaced, ok
 	}
 }
+
+// Placed are the objects of an instance with the namespace they will have; where a kind is one that nobody knows they stay as they are.
+func (t *Target) Placed(in v1alpha1.Instance, objs []object.Object, defined map[schema.GroupKind]object.DefinedKind) []object.Object {
+	scoped, findings := object.Scope(objs, in.Namespace, t.Kinds(), defined)
+	if findings.HasErrors() {
+		return objs
+	}
+	out := make([]object.Object, len(scoped))
+	for i, o := range scoped {
+		out[i] = o.Object
+	}
+	return out
+}

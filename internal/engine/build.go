@@ -6,9 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
@@ -121,7 +118,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		for _, p := range s.Renders {
 			item := fleetplan.BuildItem{Instance: p.Instance.Name, Cluster: t.Cluster.Name, Namespaces: fleetplan.Namespaces(p.Instance.Name, s.Desired)}
 			if res, _, err := r.memo.Render(r.secretly(ctx), p.Renderer, p.Request); err == nil {
-				for _, o := range t.placed(p.Instance, res.Objects, s.Defined) {
+				for _, o := range t.Placed(p.Instance, res.Objects, s.Defined) {
 					item.Objects = append(item.Objects, r.desired(t).Sensitive(o))
 				}
 			}
@@ -151,19 +148,6 @@ func (r *run) named(ctx context.Context, t *target, bundle string) ([]object.Ref
 // filled is fill where nothing is planned: what a plan refuses in the declarations themselves is found too.
 func (r *run) filled(ctx context.Context, t *target, s *desired.State) diag.Findings {
 	return append(r.desired(t).Render(ctx, s), plan.Duplicates(s.Desired)...)
-}
-
-// placed are the objects of an instance with the namespace they will have; those of kinds nobody knows stay as they are.
-func (t *target) placed(in v1alpha1.Instance, objs []object.Object, defined map[schema.GroupKind]object.DefinedKind) []object.Object {
-	scoped, findings := object.Scope(objs, in.Namespace, t.Kinds(), defined)
-	if findings.HasErrors() {
-		return objs
-	}
-	out := make([]object.Object, len(scoped))
-	for i, o := range scoped {
-		out[i] = o.Object
-	}
-	return out
 }
 
 // Vet loads, resolves and renders for every selected cluster and checks the result against the clusters' APIs where

@@ -306,6 +306,49 @@ func TestEachWaitsForItsOwnValue(t *testing.T) {
 	}
 }
 
+// Where a value does not come for a while, the others of the step go on without it, but for what stands on the one that waits; it comes after them.
+func TestOthersGoOn(t *testing.T) {
+	t.Parallel()
+	r := takers(t, `    one: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.uri}}}}
+    two: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}}}
+    three: {namespace: NS, dependsOn: [one], helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}}}
+    four: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: two, object: v1/ConfigMap/two, path: data.uri}}}}
+`)
+	req := r.request()
+	req.Timeout = 20 * time.Second
+	o, err := r.Begin(t.Context(), r.plan(req), req)
+	if err != nil || len(o.Blocked) > 0 {
+		t.Fatal(err, o.Blocked)
+	}
+	if until(t, o, "one takes its data.uri") == nil {
+		t.Fatal("it does not wait")
+	}
+	if got := r.there(); !slices.Equal(got, []string{"conn=postgres://db"}) {
+		t.Errorf("at once there are %v", got)
+	}
+	begun := time.Now()
+	for w := o.Pass(t.Context()); !slices.Contains(r.there(), "two=postgres://db"); w = o.Pass(t.Context()) {
+		if w == nil || time.Since(begun) > 10*time.Second {
+			t.Fatalf("the others do not go on: %+v, there are %v", w, r.there())
+		}
+		changed(t, o, w)
+	}
+	if got := r.there(); !slices.Equal(got, []string{"conn=postgres://db", "two=postgres://db"}) {
+		t.Errorf("while one waits there are %v", got)
+	}
+	r.make(map[string]string{"uri": "made"})
+	if out, err := ended(t, o); err != nil {
+		t.Fatalf("%v %+v", err, out.Clusters)
+	}
+	want := []string{"conn=postgres://db", "four=postgres://db", "one=made", "three=postgres://db", "two=postgres://db"}
+	if got := r.there(); !slices.Equal(got, want) {
+		t.Errorf("in the end there are %v", got)
+	}
+	if fp := r.plan(r.request()); !fp.settled() {
+		t.Errorf("left to do: %+v", fp.Clusters[0].Plan.Changes)
+	}
+}
+
 // A value that was there and is gone when it is put in is waited for again: nothing that stands for it is written.
 func TestValueThatGoesMeanwhile(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"hawser.dev/hawser/internal/bind"
@@ -190,7 +191,7 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 // steps carries a cluster's plan out: at once, or, where values are known only when others have been written, in as
 // many steps as they need. Each step does at most what was shown, and leaves out what stands on instances that have failed.
 func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
-	for steps := max(len(v.levels), 1); v.step < steps; v.step++ {
+	for ; v.step < max(len(v.levels), 1); v.step++ {
 		if v.execution == nil {
 			if waits := l.ready(ctx, v); waits != nil {
 				return waits
@@ -206,7 +207,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 			next++
 		}
 		if next == v.step || !v.total.GoesOn() || l.stopped() || len(v.total.Problems) > 0 && !l.now().Before(v.end) {
-			v.total.Cancelled = v.total.Cancelled || v.step+1 < steps && l.stopped()
+			v.total.Cancelled = v.total.Cancelled || v.step+1 < len(v.levels) && l.stopped()
 			v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, next)...)
 			break
 		}
@@ -237,6 +238,7 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 			}
 			return l.ready(ctx, v) // nothing is known to stand against the others
 		}
+		level = slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] }) // some may have been put off
 		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, level)
 	}
 	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step), behind)
@@ -272,12 +274,18 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	late := slices.DeleteFunc(slices.Clone(w.set.Renders), func(p *desired.InstanceRender) bool {
 		return len(p.Open) == 0 || !slices.Contains(level, p.Placed.Name)
 	})
-	for _, p := range late {
-		for _, f := range w.set.Takes[p.Placed.Name] {
-			if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
-				return waits, problem
-			}
+	waiting, waits, problem := l.awaited(ctx, v, late)
+	if problem != nil {
+		return nil, problem
+	}
+	if len(waiting) > 0 {
+		levels, apart := latevalues.PutOff(v.levels, v.step, waiting, w.set.Depends, v.late, behind)
+		if !apart || !v.overdue(waiting) {
+			return waits, nil
 		}
+		v.levels = levels
+		level = slices.DeleteFunc(slices.Clone(levels[v.step]), func(name string) bool { return behind[name] })
+		late = slices.DeleteFunc(late, func(p *desired.InstanceRender) bool { return !slices.Contains(level, p.Placed.Name) })
 	}
 	var findings diag.Findings
 	for _, p := range late { // when nothing is waited for any more: it ends their being late
@@ -310,6 +318,43 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	}
 	v.now = p
 	return nil, nil
+}
+
+// awaited are those of the late instances whose values have not all come, and what they wait for.
+func (l *loop) awaited(ctx context.Context, v *visit, late []*desired.InstanceRender) (waiting []string, all *rollout.Part, problem *cluster.Problem) {
+	var parts []rollout.Part
+	of, names := map[string]*desired.InstanceRender{}, make([]string, len(late))
+	for i, p := range late {
+		of[p.Placed.Name], names[i] = p, p.Placed.Name
+	}
+	waiting = latevalues.Waiting(names, v.set.Depends, v.late, func(name string) (waits, stop bool) {
+		var part *rollout.Part
+		if part, problem = l.awaitAll(ctx, v, of[name]); part != nil {
+			parts = append(parts, *part)
+		}
+		return part != nil, problem != nil
+	})
+	return waiting, rollout.Joint(parts), problem
+}
+
+// awaitAll reads the values that an instance takes, as far as the first one that has not come.
+func (l *loop) awaitAll(ctx context.Context, v *visit, p *desired.InstanceRender) (*rollout.Part, *cluster.Problem) {
+	for _, f := range v.set.Takes[p.Placed.Name] {
+		if waits, problem := l.await(ctx, v, p, f); waits != nil || problem != nil {
+			return waits, problem
+		}
+	}
+	return nil, nil
+}
+
+// overdue reports that the values of all of the instances have been waited for so long that others go on without them.
+func (v *visit) overdue(instances []string) bool {
+	for of, poll := range v.values {
+		if name, _, _ := strings.Cut(of, " "); slices.Contains(instances, name) && !poll.Overdue(v.loop.now()) {
+			return false
+		}
+	}
+	return true
 }
 
 // await reads a value that another instance gives, and is nil where it has come.

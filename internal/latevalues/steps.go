@@ -209,6 +209,53 @@ func Behind(failed []string, depends map[string][]string, takes map[string][]Sou
 	return out
 }
 
+// Waiting asks which of some instances wait for a value, and returns those that do. One that stands on another one of them, itself or through others, is
+// asked when that one does not wait any more. It ends early where stop is true.
+func Waiting(instances []string, depends map[string][]string, takes map[string][]Source, ask func(instance string) (waits, stop bool)) []string {
+	var waiting []string
+	for rest := slices.Clone(instances); ; {
+		follows := map[string]bool{}
+		for _, name := range rest {
+			behind := Behind([]string{name}, depends, takes)
+			delete(behind, name)
+			maps.Copy(follows, behind)
+		}
+		next := slices.DeleteFunc(slices.Clone(rest), func(name string) bool { return follows[name] || slices.Contains(waiting, name) })
+		if len(next) == 0 {
+			return waiting
+		}
+		for _, name := range next {
+			switch waits, stop := ask(name); {
+			case stop:
+				return waiting
+			case waits:
+				waiting = append(waiting, name)
+			default:
+				rest = slices.DeleteFunc(rest, func(x string) bool { return x == name })
+			}
+		}
+	}
+}
+
+// PutOff gives those of a level that wait for a value, and what of the level depends on them, a level of their own after it, so that the others need not wait.
+// done are instances of the level of which nothing is begun: nobody goes on for those alone. false, and the levels as they are, where nobody would go on.
+func PutOff(levels [][]string, at int, waiting []string, depends map[string][]string, takes map[string][]Source, done map[string]bool) ([][]string, bool) {
+	held := Behind(waiting, depends, takes)
+	var ahead, later []string
+	goes := false
+	for _, name := range levels[at] {
+		if held[name] && !done[name] {
+			later = append(later, name)
+			continue
+		}
+		ahead, goes = append(ahead, name), goes || !done[name]
+	}
+	if !goes || len(later) == 0 {
+		return levels, false
+	}
+	return slices.Concat(levels[:at], [][]string{ahead, later}, levels[at+1:]), true
+}
+
 // Without is what is left of a step when instances are left out because some have failed: nothing happens to those, and nothing is deleted or let go of
 // anybody, and no hook of that runs. left are the objects that the step would have written besides. It is the step itself where no instance is left out.
 func Without(step *plan.Plan, instances map[string]bool) (rest *plan.Plan, left []object.Ref) {

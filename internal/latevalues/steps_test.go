@@ -218,7 +218,81 @@ func TestStepsLaws(t *testing.T) {
 			}
 		}
 		checkPartition(t, p, levels)
+		at := rapid.IntRange(0, len(levels)-1).Draw(t, "at")
+		waiting := rapid.SliceOfDistinct(rapid.SampledFrom(levels[at]), rapid.ID[string]).Draw(t, "waiting")
+		put, ok := PutOff(levels, at, waiting, depends, takes, nil)
+		if !ok {
+			if len(put) != len(levels) {
+				t.Fatalf("%v are put off of %v: %v", waiting, levels[at], put)
+			}
+			return
+		}
+		checkPartition(t, p, put)
+		now := map[string]int{}
+		for n, l := range put {
+			for _, name := range l {
+				now[name] = n
+			}
+		}
+		for name, was := range level {
+			if moved := now[name] - was; moved != 0 && moved != 1 || was < at && moved != 0 || slices.Contains(waiting, name) && moved != 1 {
+				t.Fatalf("%s went from %d to %d: %v, %v wait", name, was, now[name], put, waiting)
+			}
+			for _, d := range depends[name] {
+				if now[d] > now[name] {
+					t.Fatalf("%s stands below %s: %v", name, d, put)
+				}
+			}
+		}
 	})
+}
+
+// Who stands on another one of the same instances, through whomever, is asked when that one has its values, and not where that one waits.
+func TestWaiting(t *testing.T) {
+	depends, takes := map[string][]string{"b": {"a"}, "c": {"x"}, "x": {"b"}}, map[string][]Source{"e": {{Instance: "d"}}}
+	for _, c := range []struct{ of, wait, asked []string }{
+		{[]string{"e", "d", "c", "b", "a"}, nil, []string{"d", "a", "e", "b", "c"}},
+		{[]string{"e", "d", "c", "b", "a"}, []string{"a"}, []string{"d", "a", "e"}},
+		{[]string{"e", "d", "c", "b", "a"}, []string{"b", "e"}, []string{"d", "a", "e", "b"}},
+		{[]string{"c", "e"}, []string{"c", "e"}, []string{"c", "e"}},
+		{nil, nil, nil},
+	} {
+		var asked []string
+		got := Waiting(c.of, depends, takes, func(name string) (bool, bool) {
+			asked = append(asked, name)
+			return slices.Contains(c.wait, name), false
+		})
+		if !slices.Equal(asked, c.asked) || len(got) != len(c.wait) {
+			t.Errorf("of %v, %v waiting: asked %v, want %v; waiting %v", c.of, c.wait, asked, c.asked, got)
+		}
+	}
+	if got := Waiting([]string{"a", "d"}, depends, takes, func(string) (bool, bool) { return true, true }); got != nil {
+		t.Errorf("stopped: %v", got)
+	}
+}
+
+// Those of a level that wait are put off with what depends on them, where another one of the level goes on.
+func TestPutOff(t *testing.T) {
+	levels := [][]string{{"db"}, {"a", "b", "c", "d"}, {"e"}}
+	depends := map[string][]string{"c": {"b"}, "e": {"a"}}
+	for _, c := range []struct {
+		name    string
+		waiting []string
+		done    map[string]bool
+		want    [][]string
+	}{
+		{"one waits", []string{"a"}, nil, [][]string{{"db"}, {"b", "c", "d"}, {"a"}, {"e"}}},
+		{"one that another one depends on", []string{"b"}, nil, [][]string{{"db"}, {"a", "d"}, {"b", "c"}, {"e"}}},
+		{"all wait", []string{"a", "b", "d"}, nil, nil},
+		{"of the others nothing is begun", []string{"a", "b"}, map[string]bool{"d": true}, nil},
+		{"one of which nothing is begun depends on it", []string{"b"}, map[string]bool{"c": true}, [][]string{{"db"}, {"a", "c", "d"}, {"b"}, {"e"}}},
+		{"nobody waits", nil, nil, nil},
+	} {
+		got, ok := PutOff(levels, 1, c.waiting, depends, nil, c.done)
+		if want := c.want; ok != (want != nil) || ok && !cmp.Equal(got, want) || !ok && !cmp.Equal(got, levels) {
+			t.Errorf("%s: %v (%t), want %v", c.name, got, ok, want)
+		}
+	}
 }
 
 func checkPartition(t *rapid.T, p *plan.Plan, levels [][]string) {

@@ -135,3 +135,8 @@ func (p *Poll) Next(now time.Time, why string) (_ *Part, first bool) {
 	p.pause = min(max(2*p.pause, 100*time.Millisecond), 5*time.Second)
 	return &Part{Since: p.Since, Wake: now.Add(p.pause), Why: why}, first
 }
+
+// Overdue reports that a tenth of the time that there is has gone by: who need not wait for it goes on.
+func (p *Poll) Overdue(now time.Time) bool {
+	return !now.Before(p.Since.Add(p.Until.Sub(p.Since) / 10))
+}
