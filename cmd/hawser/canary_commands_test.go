@@ -61,13 +61,34 @@ var canaryRuns = []canaryRun{
 	{"plan", 0, "$FILES"},
 }
 
+// canaryPromotions, canaryMoves and canaryLocks are run by TestCanaries besides, where they leave nothing behind that changes what follows: pins,
+// and records in another place, by turns there and back.
+var (
+	canaryPromotions = []canaryRun{
+		{"apply", 0, "$FILES -y"},
+		{"promote", 0, "$BUNDLE $FILES --fleet more.cue --from staging --to elsewhere --dry-run $FORMS"},
+		{"promote", 0, "$BUNDLE $FILES --fleet more.cue --from staging --to elsewhere --dry-run --sources-only -v --isolate"},
+		{"promote", 1, "$BUNDLE $FILES --fleet more.cue --from staging --to elsewhere --dry-run --release 1 $FORMS"},
+		{"promote", 0, "$BUNDLE $FILES --from staging --to-fleet fleet.cue,more.cue --to elsewhere --to-file shop.cue --dry-run $FORMS"},
+		{"promote", 0, "$BUNDLE $FILES --fleet more.cue --from staging --to elsewhere -y -o json"},
+		{"lock", 0, "$FILES $FORMS"},
+	}
+	canaryMoves = []canaryRun{
+		{"release move", 0, "$BUNDLE $FLEET --fleet moved.cue --from cluster -y"},
+		{"release move", 0, "$BUNDLE $FLEET --from fleet.cue,moved.cue -y -v"},
+	}
+	canaryLocks = []canaryRun{
+		{"lock", 0, "$FILES $FORMS"},
+		{"lock", 0, "$FILES --upgrade * $FORMS"},
+		{"lock", 0, "$FILES --bundle $BUNDLE --cluster staging --group staging --upgrade app --isolate -v"},
+		{"lock", 0, "-f shop.cue --runtime-from-env -o json"},
+	}
+)
+
 // canaryElsewhere are commands that may see a value and are not in canaryRuns, with where they are searched, or why they need
 // not be.
 var canaryElsewhere = map[string]string{
-	"promote":                 "it reads versions, digests and names of images of records, and shows the lines of files that it changes and no others; cmd/hawser.TestPromotion",
 	"rollback":                "TestCanaries goes back from its third release to the second, when all of them are there",
-	"release move":            "what it prints are names of stores; TestReleaseStores searches the store and what every command says",
-	"lock":                    "TestCanaries locks at its end, and searches hawser.lock: the pins would change every plan after it",
 	"fleet import kubeconfig": "it prints names and addresses of a kubeconfig; internal/fleet/kubeconfig.TestImport",
 	"bundle apply":            "another spelling of apply",
 	"bundle build":            "another spelling of build",
@@ -97,7 +118,9 @@ func TestEveryCommandIsInTheCanaryHarness(t *testing.T) {
 		t.Fatalf("only %d commands are registered", len(verbs))
 	}
 	run, forms := map[string]bool{}, map[string]map[string]bool{}
-	for _, r := range canaryRuns {
+	moves := canaryMoves[0]
+	moves.args += " $FORMS" // one after the other, there and back
+	for _, r := range slices.Concat(canaryRuns, canaryPromotions, canaryLocks, []canaryRun{moves}) {
 		run[r.command] = true
 		for _, line := range r.lines(t) {
 			_, form, found := strings.Cut(line, "-o ")

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,12 +82,44 @@ func TestRegisteredForms(t *testing.T) {
 	}
 }
 
+// keptAndPromoted applies once more, and searches what is promoted of that, and what is said of its records while they are moved to a
+// directory and back, in each form and with each flag; the directory, too. Values are those of the canaries.
+func (s *scene) keptAndPromoted(c canaries, quiet func(where, text string)) {
+	s.t.Helper()
+	s.namespace("production-eu")
+	for _, name := range []string{"stored", "queried"} {
+		s.admin("production-eu", http.MethodPost, "api/v1/namespaces/$NS/secrets", `{"metadata": {"name": "`+name+`"}, "stringData": {"token": "`+c.query+`"}}`)
+	}
+	s.env = append(s.env, "QUERIED="+c.query) // promote and lock ask no cluster for values
+	s.runs(canaryPromotions, 0, quiet)
+	shop := s.read("shop.cue")
+	for _, form := range registeredForms(s.t, "release move", false) {
+		for _, run := range canaryMoves {
+			run.args += " -o " + form
+			s.runs([]canaryRun{run}, 0, quiet)
+			s.leftOnDisk(quiet)
+		}
+	}
+	if s.read("shop.cue") != shop {
+		s.t.Error("the bundle was written to")
+	}
+	if err := os.Remove(filepath.Join(s.dir, "hawser.lock")); err != nil { // what is promoted is pinned, and would change what follows
+		s.t.Fatal(err)
+	}
+}
+
 // outputs runs every command that shows something and checks what it prints. apply is among them. A later turn takes one form of each, another one every
 // time, as all come of one value.
 func (s *scene) outputs(turn int, quiet func(where, text string)) {
 	s.t.Helper()
+	s.runs(canaryRuns, turn, quiet)
+}
+
+// runs does the same of some commands.
+func (s *scene) runs(commands []canaryRun, turn int, quiet func(where, text string)) {
+	s.t.Helper()
 	expand := strings.NewReplacer("$BUNDLE", s.bundle, "$FILES", "-f shop.cue --fleet fleet.cue --runtime-from-env", "$FLEET", "--fleet fleet.cue")
-	for i, run := range canaryRuns {
+	for i, run := range commands {
 		lines := run.lines(s.t)
 		if turn > 0 {
 			at := (i + turn) % len(lines)

@@ -113,6 +113,10 @@ fleet: {
 	clusters: staging: {group: "staging", kubeContext: "staging"}
 	clusters: other: {group: "elsewhere", kubeContext: "production-eu"}
 }
+-- moved.cue --
+fleet: releases: store: file: path: "./records"
+-- more.cue --
+fleet: clusters: other: {group: "elsewhere", kubeContext: "production-eu"}
 -- shop.cue --
 bundle: {
 	apiVersion: "v1alpha1"
@@ -331,6 +335,7 @@ func TestCanaries(t *testing.T) {
 		s.has(r.Stdout+r.Stderr, "chart-all") // what is shown, or cannot go back
 		quiet("rollback "+strings.Join(form, " "), r.Stdout+r.Stderr)
 	}
+	s.keptAndPromoted(three, quiet)
 	bodies := s.leftInCluster("staging", quiet)
 	for _, c := range []canaries{one, two, three} {
 		if !strings.Contains(bodies, c.env) {
@@ -343,9 +348,7 @@ func TestCanaries(t *testing.T) {
 		r := s.run(append(args, "--fleet", "fleet.cue")...)
 		quiet(args[0], r.Stdout+r.Stderr)
 	}
-	s.env = append(s.env, "QUERIED="+three.query) // lock asks no cluster
-	r = s.want(0, "lock", "-f", "shop.cue", "--fleet", "fleet.cue", "--runtime-from-env")
-	quiet("lock", r.Stdout+r.Stderr)
+	s.runs(canaryLocks, 0, quiet)
 	s.leftOnDisk(quiet)
 	for name, text := range changed() {
 		if !slices.Contains(canaryInputs, name) {
