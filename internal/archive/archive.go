@@ -16,13 +16,14 @@ import (
 
 // Limits bound what an archive may make of a machine. The zero value of a field is its default.
 type Limits struct {
-	// Entries is the number of entries of any kind, links and directories included (default 20,000).
+	// Entries is the number of entries of any kind, links and directories included (default 20,000). With the directories that paths lead
+	// through there may be twice as many.
 	Entries int
 	// Bytes is the size of all files together when extracted (default 512 MiB), FileBytes of one file (default 128 MiB).
 	Bytes, FileBytes int64
 	// Ratio is how many bytes one byte of the compressed stream may become (default 200); it counts after the first 16 MiB.
 	Ratio int64
-	// Depth is the number of parts of a path (default 64), PathBytes its length in bytes (default 1,024).
+	// Depth is the number of parts of a path (default 64), PathBytes its length in bytes, and that of a link's target (default 1,024).
 	Depth, PathBytes int
 }
 
@@ -39,7 +40,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// stream is how many bytes of tar the limits allow: the files, and three blocks of header and padding per entry.
+// stream is how many bytes of tar the limits allow in all archives together: the files, and three blocks of header and padding per entry.
 func (l Limits) stream() int64 { return l.Bytes + 4*512*int64(l.Entries) + 1<<20 }
 
 // Rule names what an archive violates.

@@ -64,6 +64,8 @@ type extraction struct {
 	names   *names
 	entries int
 	bytes   int64
+	// unpacked is what all archives so far became, what is passed over included.
+	unpacked int64
 	// files and links are those of the archive being read.
 	files map[string]bool
 	links []link
@@ -83,7 +85,7 @@ func (x *extraction) source(ctx context.Context, source Source) error {
 }
 
 func (x *extraction) archive(ctx context.Context, r io.Reader) error {
-	in, err := open(ctx, r, x.limits)
+	in, err := open(ctx, r, x.limits, &x.unpacked)
 	if err != nil {
 		return err
 	}
@@ -119,6 +121,9 @@ func (x *extraction) entry(h *tar.Header, content io.Reader) error {
 	}
 	if err := x.names.add(h.Name, at); err != nil {
 		return err
+	}
+	if len(x.names.known) > 2*x.limits.Entries {
+		return refuse(Limit, h.Name, "there are more than %d files and directories", 2*x.limits.Entries)
 	}
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {

@@ -15,6 +15,9 @@ const maxHops = 16
 
 // link remembers a link, for it may point to what comes later. Its target starts at base.
 func (x *extraction) link(h *tar.Header, at, base string) error {
+	if len(h.Linkname) > x.limits.PathBytes {
+		return refuse(Limit, h.Name, "it is a link to a path longer than %d bytes", x.limits.PathBytes)
+	}
 	if why := odd(h.Linkname); why != "" {
 		return refuse(Escape, h.Name, "it is a link to %s: %s", quoted(h.Linkname), why)
 	}

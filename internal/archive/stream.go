@@ -16,7 +16,8 @@ type stream struct {
 	out    io.Reader
 	limits Limits
 	read   int64
-	zeros  int64 // zero bytes at the end of what was read
+	all    *int64 // what was read of all archives
+	zeros  int64  // zero bytes at the end of what was read
 	packed bool
 	head   []byte // the first bytes of what was read
 	broken error  // what ended it before its end
@@ -33,8 +34,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func open(ctx context.Context, r io.Reader, limits Limits) (*stream, error) {
-	s := &stream{ctx: ctx, in: &counter{r: r}, limits: limits}
+func open(ctx context.Context, r io.Reader, limits Limits, all *int64) (*stream, error) {
+	s := &stream{ctx: ctx, in: &counter{r: r}, limits: limits, all: all}
 	buffered := bufio.NewReaderSize(s.in, 64<<10)
 	s.out = buffered
 	magic, err := buffered.Peek(2)
@@ -58,7 +59,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := s.out.Read(p)
-	s.read += int64(n)
+	s.read, *s.all = s.read+int64(n), *s.all+int64(n)
 	if rest := headBytes - len(s.head); rest > 0 {
 		s.head = append(s.head, p[:min(n, rest)]...)
 	}
@@ -71,7 +72,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.zeros += int64(n)
 	}
 	switch {
-	case s.read > s.limits.stream():
+	case *s.all > s.limits.stream():
 		return n, refuse(Limit, "", "it becomes more than %d MiB", s.limits.Bytes>>20)
 	case s.packed && s.read > ratioFree && s.read > s.in.n*s.limits.Ratio:
 		return n, refuse(Limit, "", "it becomes more than %d times its compressed size", s.limits.Ratio)
