@@ -39,6 +39,8 @@ const (
 	maxFile     = 8 << 20
 	maxDownload = 32 << 20
 	maxFiles    = 20000
+	// maxUnpacked is what all files of a zip may become: no module has more, as the go command has it.
+	maxUnpacked = 500 << 20
 )
 
 // Options of a Client.
@@ -225,7 +227,12 @@ func sumOf(data []byte) (*zip.Reader, string, error) {
 		return nil, "", fmt.Errorf("more than %d files", maxFiles)
 	}
 	files, names := map[string]*zip.File{}, []string{}
+	left := uint64(maxUnpacked)
 	for _, f := range z.File {
+		if f.UncompressedSize64 > left { // what it says is all that is read of it
+			return nil, "", fmt.Errorf("its files become more than %d MiB", maxUnpacked>>20)
+		}
+		left -= f.UncompressedSize64
 		if files[f.Name] != nil {
 			return nil, "", fmt.Errorf("%q is in it twice", f.Name)
 		}
