@@ -163,5 +163,5 @@ func (c *Client) isPlain(ctx context.Context, host string) bool {
 // repository is the remote repository of a place.
 func (c *Client) repository(ctx context.Context, p place) *remote.Repository {
 	return &remote.Repository{Client: c.auth, Reference: p.remote, PlainHTTP: c.isPlain(ctx, p.remote.Host()),
-		TagListMaxPages: maxTagPages, TagListPageSize: 1000, MaxMetadataBytes: maxManifest, SkipReferrersGC: true}
+		TagListMaxPages: maxTagPages, TagListPageSize: 1000, ReferrerListMaxPages: maxTagPages, MaxMetadataBytes: maxManifest, SkipReferrersGC: true}
 }

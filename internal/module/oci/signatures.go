@@ -12,8 +12,10 @@ import (
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
 
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -62,8 +64,10 @@ func signedPlace(url, hash string) (place, error) {
 func (c *Client) bundles(ctx context.Context, p place) ([]module.Signature, error) {
 	var found []ocispec.Descriptor
 	seen := 0
+	whole, cancel := context.WithTimeoutCause(ctx, c.o.ListTime, errSlow)
+	defer cancel()
 	repo := c.repository(ctx, p)
-	err := repo.Referrers(ctx, ocispec.Descriptor{MediaType: manifestType, Digest: digest.Digest(p.digest)}, "", func(page []ocispec.Descriptor) error {
+	err := repo.Referrers(whole, ocispec.Descriptor{MediaType: manifestType, Digest: digest.Digest(p.digest)}, "", func(page []ocispec.Descriptor) error {
 		if seen += len(page); seen > maxReferrers {
 			return errTooManySignatures
 		}
@@ -75,13 +79,16 @@ func (c *Client) bundles(ctx context.Context, p place) ([]module.Signature, erro
 		}
 		return nil
 	})
+	if err != nil && context.Cause(whole) == errSlow {
+		return nil, c.slow(p, fmt.Sprintf("it had told of %s that refer to it by then", diag.Counted(seen, "manifest")))
+	}
 	if isMissing(err) {
 		return nil, nil
 	}
 	if len(found) > maxSignatures {
 		err = errTooManySignatures
 	}
-	if errors.Is(err, errTooManySignatures) {
+	if errors.Is(err, errTooManySignatures) || errors.Is(err, errdef.ErrTooManyPages) {
 		return nil, tooManySignatures(p)
 	}
 	if err != nil {
@@ -120,7 +127,7 @@ var errTooManySignatures = errors.New("too many signatures")
 
 func tooManySignatures(p place) error {
 	return failure("too-many-signatures", p.String()+" has more signatures than are read",
-		fmt.Sprintf("at most %d, and %d things that refer to it", maxSignatures, maxReferrers), "remove those that are not needed")
+		fmt.Sprintf("at most %d, and %d things that refer to it, on %d pages", maxSignatures, maxReferrers, maxTagPages), "remove those that are not needed")
 }
 
 // simple are the signatures of cosign's older form.

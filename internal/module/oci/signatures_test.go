@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -204,4 +206,34 @@ func TestSignatureFaults(t *testing.T) {
 	_, err = client("").Signatures(t.Context(), url, "sha256:x")
 	wantCode(t, err, "digest-syntax")
 	wantCode(t, client("").Attach(t.Context(), url, "sha256:"+strings.Repeat("0", 64), []byte("{}")), "artifact-not-found")
+}
+
+// A registry whose list of what refers to an artifact has no end, by pages of nothing that lead to themselves or by pages that come slowly, is
+// asked a bounded number of times and for a bounded time.
+func TestEndlessSignatures(t *testing.T) {
+	r := testregistry.Start(t, testregistry.Options{Referrers: true})
+	digest, url := push(t, r, "1.0.0", moduleFiles), r.OCI("mods/x")
+	pages := 0
+	endless := func(pause time.Duration) {
+		pages = 0
+		r.Fail(testregistry.On("/referrers/", func(w http.ResponseWriter, req *http.Request) bool {
+			time.Sleep(pause)
+			if pages++; pages > 2*maxTagPages {
+				return false
+			}
+			w.Header().Set("Link", "<"+req.URL.Path+`>; rel="next"`)
+			w.Header().Set("Content-Type", indexType)
+			_, _ = w.Write([]byte(`{"schemaVersion":2,"manifests":[]}`))
+			return true
+		}))
+	}
+	endless(0)
+	_, err := client("").Signatures(t.Context(), url, digest)
+	wantCode(t, err, "too-many-signatures", "100 pages")
+	endless(5 * time.Millisecond)
+	_, err = New(Options{ListTime: 50 * time.Millisecond}).Signatures(t.Context(), url, digest)
+	wantCode(t, err, "registry-slow", r.Host)
+	if pages > 50 {
+		t.Errorf("%d pages were read", pages)
+	}
 }
