@@ -76,17 +76,31 @@ func (r redirects) follow(req *http.Request, via []*http.Request) error {
 		return refusal(req, first, "it leaves HTTP")
 	case req.URL.Scheme == "http" && first.URL.Scheme == "https":
 		return refusal(req, first, "it leaves TLS")
-	case strings.EqualFold(req.URL.Hostname(), first.URL.Hostname()):
-		return nil
 	}
-	inside, err := r.private(req.Context(), req.URL)
-	if err != nil || !inside {
-		return err
-	}
-	if allowed, err := r.private(req.Context(), first.URL); err != nil || allowed {
+	if inward, err := r.inward(req.Context(), first.URL, req.URL); err != nil || !inward {
 		return err
 	}
 	return refusal(req, first, "it leads from the public network to a private address")
+}
+
+// inward reports whether the way from one URL to another leads from the public network into a private one.
+func (r redirects) inward(ctx context.Context, from, to *url.URL) (bool, error) {
+	if strings.EqualFold(from.Hostname(), to.Hostname()) {
+		return false, nil
+	}
+	inside, err := r.private(ctx, to)
+	if err != nil || !inside {
+		return false, err
+	}
+	allowed, err := r.private(ctx, from)
+	return err == nil && !allowed, err
+}
+
+// Inward is the rule of redirects for an address that a server names in what it answers: it reports whether the way from its own address to
+// that one leads from the public network into a private one.
+func Inward(o Options) func(ctx context.Context, from, to *url.URL) (bool, error) {
+	o = o.withDefaults()
+	return redirects{lookup: o.Lookup, proxy: o.Proxy}.inward
 }
 
 // private reports whether a URL's host has an address that is not of the public network. A name that a proxy resolves is of the public

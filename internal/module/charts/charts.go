@@ -46,6 +46,7 @@ type Fetcher struct {
 	cache  *cache.Cache
 	web    *web
 	redact func(string) string
+	inward func(ctx context.Context, from, to *url.URL) (bool, error)
 
 	mu      sync.Mutex
 	indexes map[string]*indexEntry
@@ -62,7 +63,7 @@ var _ module.Fetcher = (*Fetcher)(nil)
 // New returns a Fetcher.
 func New(o Options) *Fetcher {
 	o.HTTP.Tell = o.Tell
-	return &Fetcher{cache: o.Cache, redact: o.Redact, web: &web{httpclient.New(o.HTTP)}, indexes: map[string]*indexEntry{}}
+	return &Fetcher{cache: o.Cache, redact: o.Redact, web: &web{httpclient.New(o.HTTP)}, inward: httpclient.Inward(o.HTTP), indexes: map[string]*indexEntry{}}
 }
 
 // Schemes are "chart+https" and "chart+http".
@@ -208,7 +209,15 @@ func (f *Fetcher) download(ctx context.Context, r repo, v version, w io.Writer) 
 	if err != nil {
 		return err
 	}
-	if err := f.web.get(ctx, r.url, at, w, maxArchive); err != nil {
+	inward, err := f.inward(ctx, r.url, at)
+	if inward {
+		return failure("chart-private", fmt.Sprintf("the archive of %s %s is not fetched", r.chart, v.Version),
+			fmt.Sprintf("the index of %s, which is in the public network, has a private address for it", r.open()), "ask who runs the repository what that is for")
+	}
+	if err == nil {
+		err = f.web.get(ctx, r.url, at, w, maxArchive)
+	}
+	if err != nil {
 		return f.unreachable(ctx, r, "the archive of "+r.chart+" "+v.Version, err)
 	}
 	return nil
@@ -226,7 +235,7 @@ func (r repo) resolve(text string) (*url.URL, error) {
 		query := base.RawQuery
 		base.RawQuery = ""
 		at = base.ResolveReference(at)
-		if at.RawQuery == "" {
+		if at.RawQuery == "" && at.Host == base.Host { // "//HOST/..." is relative, too; what authenticates is for the repository
 			at.RawQuery = query
 		}
 	}
