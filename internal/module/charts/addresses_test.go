@@ -72,3 +72,15 @@ func TestAddressesOfAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexThatGrows: 60 KB on the way may become all that is read of an index; what of that becomes gigabytes when it is understood is
+// refused before.
+func TestIndexThatGrows(t *testing.T) {
+	for name, text := range map[string]string{
+		"list": "x: [1" + strings.Repeat(",1", 4_000_000) + "]\n", "maps": "entries: {app: [{}" + strings.Repeat(",{}", 2_000_000) + "]}\n", "lines": "x:\n" + strings.Repeat("-\n", 4_000_000),
+	} {
+		if _, err := parseIndex([]byte(text + "entries: {app: [{version: 1.0.0}]}\n")); err == nil || !strings.Contains(err.Error(), "more than 3000000 values") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@
 package charts
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -188,11 +189,11 @@ func (f *Fetcher) index(ctx context.Context, r repo) (index, error) {
 	if e.done {
 		return e.index, nil
 	}
-	var data strings.Builder
+	var data bytes.Buffer
 	if err := f.web.get(ctx, r.url, r.url.JoinPath("index.yaml"), &data, maxIndex); err != nil {
 		return index{}, f.unreachable(ctx, r, "index.yaml", err)
 	}
-	ix, err := parseIndex([]byte(data.String()))
+	ix, err := parseIndex(data.Bytes())
 	if err != nil {
 		return index{}, failure("chart-index", "the index of "+r.open()+" cannot be read", err.Error(), "is it a repository of charts?")
 	}

@@ -32,6 +32,9 @@ type version struct {
 // parseIndex reads index.yaml (JSON is YAML too). The parser refuses aliases that expand without bound.
 func parseIndex(data []byte) (index, error) {
 	var ix index
+	if err := cuelang.CheckValues(data); err != nil { // some KB on the way may be all that is read of an index
+		return index{}, err
+	}
 	if fs := cuelang.CheckAliases("-", data); fs != nil {
 		return index{}, fmt.Errorf("line %d: %s", fs[0].Pos.Line, fs[0].What)
 	}

@@ -1,0 +1,45 @@
+package cuelang
+
+import (
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestValues: no text has more values than are counted, and ordinary ones have about as many.
+func TestValues(t *testing.T) {
+	nodes := func(text string) int {
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatalf("%.40q: %v", text, err)
+		}
+		var count func(n *yaml.Node) int
+		count = func(n *yaml.Node) int {
+			sum := 1
+			for _, c := range n.Content {
+				sum += count(c)
+			}
+			return sum
+		}
+		return count(&doc)
+	}
+	many := func(head, again, tail string) string { return head + strings.Repeat(again, 1000) + tail }
+	for name, text := range map[string]string{
+		"flow": many("[1", ",1", "]"), "maps": many("[{}", ",{}", "]"), "nested": "[" + many("", "[{a: [1]}],", "1]"), "nulls": many("{? ", ",? ", "}"), "colons": many("[{a:}", ",{a:}", "]"),
+		"pairs": many("[a: 1", ",a: 1", "]"), "block": many("", "-\n", ""), "dashes": many("", "- - - -\n", ""), "anchors": "a: &a 1\nb:\n" + many("", "- *a\n", ""),
+		"JSON": many("[", `{"a":1,"b":[2,"c"]},`, "1]"), "quoted": many("[", `{'a':1},`, "1]"), "tags": many("", "- !!str\n", ""), "returns": many("", "-\r\n", ""),
+		"usual": many("", "- version: 1.0.0\n  description: a chart, that is usual\n  urls:\n  - https://charts.example.com/app-1.0.0.tgz\n", ""),
+	} {
+		is, counted := nodes(text), valuesOf([]byte(text))
+		if counted+2 < is || counted > 3*is { // the document and its outermost value are not counted
+			t.Errorf("%s: %d values, %d are counted", name, is, counted)
+		}
+	}
+	if err := CheckValues([]byte(strings.Repeat("- 1\n", maxValues+1))); err == nil {
+		t.Error("more values than are read are")
+	}
+	if err := CheckValues([]byte(strings.Repeat("- version: 1.0.0\n  created: \"2024-01-01T00:00:00Z\"\n  description: a chart that is usual\n  digest: "+strings.Repeat("a", 64)+"\n  name: app\n", 40<<20/180))); err != nil {
+		t.Errorf("40 MiB of an ordinary index: %v", err)
+	}
+}
