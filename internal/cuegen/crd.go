@@ -87,6 +87,9 @@ func documents(source string, data []byte) ([]definition, diag.Findings) {
 	if len(data) > maxInput {
 		return nil, diag.Findings{at(diag.Errorf("source-too-large", "file has %d bytes, at most %d are read", len(data), maxInput), source)}
 	}
+	if err := cuelang.CheckValues(data, maxInputValues); err != nil {
+		return nil, diag.Findings{at(diag.Errorf("source-too-large", "%v, of which definitions have fewer", err), source)}
+	}
 	f, err := cuelang.FromYAML(source, data)
 	if err != nil {
 		return nil, cuelang.FindingsFor(err, cuelang.Show{Code: "crd-syntax"})

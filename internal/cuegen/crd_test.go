@@ -214,3 +214,13 @@ func FuzzFromCRDs(f *testing.F) {
 		}
 	})
 }
+
+// A file that becomes gigabytes when it is understood is refused before.
+func TestDefinitionsThatGrow(t *testing.T) {
+	for _, again := range []string{",1", ",{}", ",[]"} {
+		_, fs := FromCRDs("crd.yaml", []byte("spec: [1"+strings.Repeat(again, 1_100_000)+"]\n"))
+		if err := fs.Err(); err == nil || !strings.Contains(err.Error(), "more than 1000000 values") {
+			t.Errorf("%s: %v", again, err)
+		}
+	}
+}

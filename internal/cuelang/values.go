@@ -2,14 +2,11 @@ package cuelang
 
 import "fmt"
 
-// maxValues is how many values of a YAML text are read as a whole: some 200 bytes each.
-const maxValues = 3_000_000
-
 // CheckValues refuses a YAML text of more values than are read, for texts that may be larger than a file is: a list of ones takes a hundred times its
-// bytes when it is understood. Values are counted from above, and not understood for it.
-func CheckValues(src []byte) error {
-	if valuesOf(src) > maxValues {
-		return fmt.Errorf("it has more than %d values", maxValues)
+// bytes and more when it is understood. Values are counted from above, and not understood for it.
+func CheckValues(src []byte, most int) error {
+	if valuesOf(src) > most {
+		return fmt.Errorf("it has more than %d values", most)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type version struct {
 // parseIndex reads index.yaml (JSON is YAML too). The parser refuses aliases that expand without bound.
 func parseIndex(data []byte) (index, error) {
 	var ix index
-	if err := cuelang.CheckValues(data); err != nil { // some KB on the way may be all that is read of an index
+	if err := cuelang.CheckValues(data, maxValues); err != nil { // some KB on the way may be all that is read of an index
 		return index{}, err
 	}
 	if fs := cuelang.CheckAliases("-", data); fs != nil {
@@ -55,6 +55,9 @@ func parseIndex(data []byte) (index, error) {
 	}
 	return ix, nil
 }
+
+// maxValues is what an index may have, at some 200 bytes each: 40 MiB of an ordinary one.
+const maxValues = 3_000_000
 
 // maxVersion is how long a version is at most, as semver has it.
 const maxVersion = 256
