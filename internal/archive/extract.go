@@ -123,7 +123,7 @@ func (x *extraction) entry(h *tar.Header, content io.Reader) error {
 		return err
 	}
 	if len(x.names.known) > 2*x.limits.Entries {
-		return refuse(Limit, h.Name, "there are more than %d files and directories", 2*x.limits.Entries)
+		return refuse(Limit, "", "there are more than %d files and directories", 2*x.limits.Entries)
 	}
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
