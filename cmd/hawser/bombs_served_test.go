@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -120,9 +119,10 @@ const bombKey = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgA
 
 // incompressible is what does not pack: with it an archive is as large as its ratio allows.
 func incompressible(n int) []byte {
-	out := make([]byte, n)
-	r := rand.NewChaCha8([32]byte{})
-	_, _ = r.Read(out)
+	var out []byte
+	for sum := sha256.Sum256(nil); len(out) < n; sum = sha256.Sum256(sum[:]) {
+		out = append(out, sum[:]...)
+	}
 	return out
 }
 
