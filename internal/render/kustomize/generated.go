@@ -1,13 +1,17 @@
 package kustomize
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
 )
 
@@ -32,6 +36,18 @@ func (c *collector) secrets(dir string, generator *yaml.Node) {
 				}
 				c.generated = append(c.generated, string(c.files[path.Join(dir, name)]))
 			}
+		}
+	}
+}
+
+// whole refuses an env file that kustomize would read in part: its scanner ends at a line that is too long for it, and nobody asks it why.
+func (c *collector) whole(file string) {
+	n := 0
+	for line := range bytes.Lines(c.files[file]) {
+		if n++; len(bytes.TrimSuffix(line, []byte("\n"))) >= bufio.MaxScanTokenSize {
+			c.find(diag.Pos{File: c.shown(file), Line: n}, "env-line", fmt.Sprintf("a line of an env file has less than %d KiB: kustomize leaves out this one and all after it", bufio.MaxScanTokenSize>>10),
+				"put the value into a file of its own, and name that under files")
+			return
 		}
 	}
 }

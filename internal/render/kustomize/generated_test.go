@@ -1,8 +1,14 @@
 package kustomize
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // TestValuesOfEnv: kustomize takes each line of a value of several lines for a name of its own; it is a secret all the same.
@@ -39,5 +45,39 @@ func TestValuesOfEnv(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A line that kustomize's scanner cannot hold is an error with its place: what stands from there on would be missing. One that it just holds is rendered.
+func TestLinesOfEnvFiles(t *testing.T) {
+	const most = 65535
+	for _, c := range []struct {
+		name, text string
+		line       int
+	}{
+		{"one that it holds", "A=1\nB=" + strings.Repeat("x", most-2) + "\nC=3\n", 0},
+		{"one byte more", "A=1\nB=" + strings.Repeat("x", most-1) + "\nC=3\n", 2},
+		{"as the last, without an end", "A=1\nC=3\nB=" + strings.Repeat("x", most-1), 3},
+		{"with a carriage return", "C=3\r\nB=" + strings.Repeat("x", most-2) + "\r\n", 2},
+	} {
+		for _, generator := range []string{"configMapGenerator", "secretGenerator"} {
+			dir := t.TempDir()
+			for name, text := range map[string]string{"kustomization.yaml": generator + ": [{name: a, envs: [some.env]}]\n", "some.env": c.text} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			res, err := New(Options{}).Render(t.Context(), request(dir, "."))
+			if c.line == 0 {
+				if data, _ := res.Objects[0].Body["data"].(map[string]any); err != nil || len(data) != 3 {
+					t.Errorf("%s, %s: %d keys, %v", c.name, generator, len(data), err)
+				}
+				continue
+			}
+			f := diag.From(err, "")
+			if err == nil || f[0].Code != "env-line" || f[0].Pos.Line != c.line || filepath.Base(f[0].Pos.File) != "some.env" || strings.Contains(fmt.Sprint(f), "xxx") {
+				t.Errorf("%s, %s: %.300v", c.name, generator, err)
+			}
+		}
 	}
 }

@@ -240,6 +240,9 @@ func (c *collector) named(dir, file string, m *yaml.Node, keys ...string) {
 			if name != "" {
 				c.reads(dir, name, diag.Pos{File: c.shown(file), Line: n.Line, Column: n.Column}, false)
 			}
+			if is(key, "envs", "env") {
+				c.whole(path.Join(dir, name))
+			}
 		}
 	}
 }
