@@ -16,11 +16,12 @@ func TestSnapshotDocuments(t *testing.T) {
 	var s Snapshot
 	text := []byte(`{"openapi": "3.0.0"}`)
 	large := []byte(strings.Repeat(" ", maxDocument+1))
-	for key, data := range map[string][]byte{hash(text): text, hash(large): large, "other": text} {
-		if err := s.Pack(key, data); err != nil {
-			t.Fatal(err)
+	for _, data := range [][]byte{text, large} {
+		if key, err := s.Pack(data); err != nil || key != hash(data) {
+			t.Fatal(key, err)
 		}
 	}
+	s.Documents["other"] = s.Documents[hash(text)]
 	s.Documents["damaged"] = []byte("no gzip")
 	file, err := s.Marshal()
 	if err != nil {

@@ -121,21 +121,23 @@ func numbers(v any) any {
 // maxDocument bounds what a packed document may become.
 const maxDocument = 16 << 20
 
-// Pack adds a document to the snapshot, under its hash.
-func (s *Snapshot) Pack(hash string, document []byte) error {
+// Pack adds a document to the snapshot, under the hash that it has, whatever somebody claims.
+func (s *Snapshot) Pack(document []byte) (hash string, err error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write(document); err != nil {
-		return err
+		return "", err
 	}
 	if err := w.Close(); err != nil {
-		return err
+		return "", err
 	}
+	sum := sha512.Sum512(document)
+	hash = hex.EncodeToString(sum[:])
 	if s.Documents == nil {
 		s.Documents = map[string][]byte{}
 	}
 	s.Documents[hash] = packed.Bytes()
-	return nil
+	return hash, nil
 }
 
 // Unpack is the document with a hash. One that is not there, is too large or has another hash is an error.

@@ -17,7 +17,7 @@ const Root = "/openapi/v3"
 // Published are the documents of one cluster.
 type Published struct {
 	Library *Library
-	// Cluster is the key of documents whose content has no hash.
+	// Cluster is its name: documents that have no hash, or not the one that the index claims, are known by it.
 	Cluster string
 	// Index says where they are; it is asked once. Load reads one.
 	Index func(ctx context.Context) (map[string]Location, error)
@@ -40,13 +40,10 @@ func (p *Published) Documents(ctx context.Context, versions []schema.GroupVersio
 		if !ok {
 			continue
 		}
-		key := at.Hash
-		if key == "" {
-			key = p.Cluster + " " + at.URL
-		}
+		own := p.Cluster + " " + at.URL + " " + at.Hash
 		wg.Go(func() {
 			var err error
-			if docs[i], err = p.Library.Document(ctx, key, func() ([]byte, error) { return p.Load(ctx, at) }); err != nil {
+			if docs[i], err = p.Library.Document(ctx, at.Hash, own, func() ([]byte, error) { return p.Load(ctx, at) }); err != nil {
 				docs[i], errs[i] = nil, fmt.Errorf("%s: %w", gv, err)
 			}
 		})

@@ -104,8 +104,8 @@ func (s *Schemas) document(ctx context.Context, at openapi.Location) ([]byte, er
 	return s.Keep(ctx, at.Hash, fetch)
 }
 
-// Pack puts the documents into a snapshot, those with the same hash once, and their hashes into the cluster's facts. A cluster
-// whose documents cannot be read is saved without, which a finding says.
+// Pack puts the documents into a snapshot, those with the same hash once, and their hashes into the cluster's facts: those that they
+// have, where the server claims others. A cluster whose documents cannot be read is saved without, which a finding says.
 func (s *Schemas) Pack(ctx context.Context, facts *fleet.Facts, snap *fleet.Snapshot) diag.Findings {
 	index, err := s.index(ctx)
 	if err != nil {
@@ -116,16 +116,17 @@ func (s *Schemas) Pack(ctx context.Context, facts *fleet.Facts, snap *fleet.Snap
 		if at.Hash == "" {
 			continue
 		}
-		if snap.Documents[at.Hash] == nil {
+		hash := at.Hash
+		if snap.Documents[hash] == nil {
 			data, err := s.document(ctx, at)
 			if err == nil {
-				err = snap.Pack(at.Hash, data)
+				hash, err = snap.Pack(data)
 			}
 			if err != nil {
 				return diag.Findings{s.unread(fmt.Errorf("%s: %w", path, err))}
 			}
 		}
-		facts.Schemas[path] = at.Hash
+		facts.Schemas[path] = hash
 	}
 	return nil
 }

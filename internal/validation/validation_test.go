@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha512"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/object"
@@ -36,6 +38,7 @@ type server struct {
 	asked      []string
 	index, doc error
 	definition map[string]any
+	lie        string // a document in the place of the one that it claims
 }
 
 func (s *server) OpenAPI(_ context.Context, at string) ([]byte, error) {
@@ -43,7 +46,7 @@ func (s *server) OpenAPI(_ context.Context, at string) ([]byte, error) {
 	if at == openapi.Root {
 		return []byte(`{"paths":{"apis/example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/example.com/v1?hash=` + hash() + `"}}}`), s.index
 	}
-	return []byte(published), s.doc
+	return []byte(cmp.Or(s.lie, published)), s.doc
 }
 
 func (s *server) Definition(context.Context, schema.GroupKind) map[string]any { return s.definition }
@@ -167,5 +170,54 @@ func TestUncertain(t *testing.T) {
 	got := Uncertain(wrong, whole)
 	if len(got) != 2 || got[0].Severity != diag.Error || got[1].Severity != diag.Warning || got[1].What != "lacks size" || whole[1].Severity != diag.Error {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestOneServerLies: a server whose documents are not those that its index claims decides nothing of another cluster's objects, whichever is asked
+// first, nor in a snapshot, nor with what was kept; its own are checked by what it says.
+func TestOneServerLies(t *testing.T) {
+	const missing, unknown = "spec.size: is missing", "spec.size: is not a field"
+	lie := strings.NewReplacer(`"required":["size"],`, "", `"size":{"type":"integer"},`, "").Replace(published)
+	for _, order := range [][]string{{"liar", "eu"}, {"eu", "liar"}, {"liar", "eu", "liar", "eu"}} {
+		var library openapi.Library
+		kept := cache.Open(cache.Options{Dir: t.TempDir()})
+		var snap fleet.Snapshot
+		facts := map[string]*fleet.Facts{"liar": {}, "eu": {}}
+		of := func(name string, online bool) *Schemas {
+			s := schemas(&server{})
+			if name == "liar" {
+				s.Server = &server{lie: lie}
+			}
+			s.Cluster, s.Library, s.Keep = name, &library, kept.Document
+			if !online {
+				s.Server, s.Facts, s.Unpack, s.Library = nil, facts[name].Schemas, snap.Unpack, &openapi.Library{}
+			}
+			return s
+		}
+		right := func(s *Schemas) {
+			t.Helper()
+			lacks, has := said(s.Check(t.Context(), []Object{gadget(t, "{}")}, nil)), said(s.Check(t.Context(), []Object{gadget(t, "{size: 1}")}, nil))
+			if len(lacks) != 1 || !strings.Contains(lacks[0], missing) || len(has) != 0 {
+				t.Errorf("%v: of %s: %q, %q", order, s.Cluster, lacks, has)
+			}
+		}
+		for _, name := range order {
+			if s := of(name, true); name == "eu" {
+				right(s)
+			} else if got := said(s.Check(t.Context(), []Object{gadget(t, "{size: 1}")}, nil)); order[0] == "liar" && (len(got) != 1 || !strings.Contains(got[0], unknown)) && len(order) == 2 {
+				t.Errorf("%v: the liar's own: %q", order, got)
+			}
+		}
+		for _, name := range order {
+			s := of(name, true)
+			s.Keep = nil
+			if fs := s.Pack(t.Context(), facts[name], &snap); len(fs) != 0 {
+				t.Errorf("%v: %v", order, fs)
+			}
+		}
+		right(of("eu", false))
+		if got := said(of("liar", false).Check(t.Context(), []Object{gadget(t, "{size: 1}")}, nil)); order[0] == "liar" && len(order) == 2 && (len(got) != 1 || !strings.Contains(got[0], unknown)) {
+			t.Errorf("%v: the liar's own, from the snapshot: %q", order, got)
+		}
 	}
 }
