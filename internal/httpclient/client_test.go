@@ -26,7 +26,7 @@ func server(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// everywhere connects every host to one server; addresses are what hosts resolve to.
+// everywhere connects every host to one server; addresses are what hosts resolve to, one or several.
 func everywhere(s *httptest.Server, addresses map[string]string) Options {
 	return Options{
 		Retries: -1,
@@ -38,7 +38,11 @@ func everywhere(s *httptest.Server, addresses map[string]string) Options {
 			if !ok {
 				return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 			}
-			return []netip.Addr{netip.MustParseAddr("192.0.2.9"), netip.MustParseAddr(a)}, nil
+			var out []netip.Addr
+			for one := range strings.FieldsSeq(a) {
+				out = append(out, netip.MustParseAddr(one))
+			}
+			return out, nil
 		},
 	}
 }
@@ -67,7 +71,8 @@ func TestRedirects(t *testing.T) {
 		_, _ = io.WriteString(w, "content of "+r.Host)
 	})
 	addresses := map[string]string{"public.example": "198.51.100.1", "other.example": "2001:db8::1", "inside.example": "10.0.0.1", "six.example": "fd00::1",
-		"mapped.example": "::ffff:127.0.0.1", "cloud.example": "169.254.169.254", "shared.example": "100.64.0.1"}
+		"mapped.example": "::ffff:127.0.0.1", "cloud.example": "169.254.169.254", "shared.example": "100.64.0.1",
+		"both.example": "192.0.2.9 10.0.0.1", "behind.example": "10.0.0.1 192.0.2.9", "two.example": "10.0.0.1 fd00::1", "gateway.example": "64:ff9b::a9fe:a9fe"}
 	c := New(everywhere(s, addresses))
 	for _, x := range []struct{ from, to, reason string }{
 		{"public.example", "http://other.example/", ""}, {"public.example", "/", ""}, {"inside.example", "http://six.example/", ""},
@@ -76,6 +81,10 @@ func TestRedirects(t *testing.T) {
 		{"public.example", "http://shared.example/", "private"}, {"public.example", "http://mapped.example/", "private"}, {"public.example", "http://127.0.0.1/", "private"},
 		{"public.example", "http://[::1]/", "private"}, {"public.example", "http://0.0.0.0/", "private"}, {"public.example", "file:///etc/passwd", "HTTP"},
 		{"public.example", "http://unknown.example/", "no such host"},
+		// Whoever has a public name can give it a private address beside.
+		{"public.example", "http://both.example/", "private"}, {"public.example", "http://behind.example/", "private"}, {"two.example", "http://inside.example/", ""},
+		{"both.example", "http://inside.example/", "private"}, {"behind.example", "http://127.0.0.1/", "private"}, {"both.example", "http://public.example/", ""},
+		{"both.example", "/", ""}, {"inside.example", "http://both.example/", ""}, {"public.example", "http://gateway.example/", "private"},
 	} {
 		_, err := get(t, c, "http://"+x.from+"/?to="+url.QueryEscape(x.to))
 		if x.reason == "" && err != nil || x.reason != "" && (err == nil || !strings.Contains(err.Error(), x.reason)) {

@@ -88,12 +88,12 @@ func (r redirects) inward(ctx context.Context, from, to *url.URL) (bool, error) 
 	if strings.EqualFold(from.Hostname(), to.Hostname()) {
 		return false, nil
 	}
-	inside, err := r.private(ctx, to)
-	if err != nil || !inside {
+	into, _, err := r.private(ctx, to)
+	if err != nil || !into {
 		return false, err
 	}
-	allowed, err := r.private(ctx, from)
-	return err == nil && !allowed, err
+	_, within, err := r.private(ctx, from)
+	return err == nil && !within, err
 }
 
 // Inward is the rule of redirects for an address that a server names in what it answers: it reports whether the way from its own address to
@@ -103,23 +103,22 @@ func Inward(o Options) func(ctx context.Context, from, to *url.URL) (bool, error
 	return redirects{lookup: o.Lookup, proxy: o.Proxy}.inward
 }
 
-// private reports whether a URL's host has an address that is not of the public network. A name that a proxy resolves is of the public
-// one: nobody here can say more, and who asks for it would tell of it.
-func (r redirects) private(ctx context.Context, u *url.URL) (bool, error) {
+// private reports whether any, and whether all, of the addresses of a URL's host are not of the public network: one leads inside, but whoever
+// has a public name can give it a private one beside. A name that a proxy resolves is of the public network: nobody here can say more, and
+// who asks for it would tell of it.
+func (r redirects) private(ctx context.Context, u *url.URL) (some, all bool, err error) {
 	host := u.Hostname()
 	if a, err := netip.ParseAddr(host); err == nil {
-		return notPublic(a), nil
+		return notPublic(a), notPublic(a), nil
 	}
 	if proxied(r.proxy, u.Scheme, u.Host) {
-		return false, nil
+		return false, false, nil
 	}
 	found, err := r.lookup(ctx, host)
-	for _, a := range found {
-		if notPublic(a) {
-			return true, nil
-		}
+	if some = slices.ContainsFunc(found, notPublic); some {
+		err = nil
 	}
-	return false, err
+	return some, some && !slices.ContainsFunc(found, func(a netip.Addr) bool { return !notPublic(a) }), err
 }
 
 // proxied reports whether requests to a host go through a proxy, which resolves its name.
@@ -128,11 +127,36 @@ func proxied(find func(*http.Request) (*url.URL, error), scheme, host string) bo
 	return err == nil && u != nil
 }
 
-var shared = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598: between a provider and its customers
+// special are the networks that are not of the public one and have no method of netip.Addr (IANA's registries of special-purpose addresses).
+var special = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),     // RFC 791: this network; systems take some of them for themselves
+	netip.MustParsePrefix("100.64.0.0/10"), // RFC 6598: between a provider and its customers
+	netip.MustParsePrefix("192.0.0.0/24"),  // RFC 6890: protocol assignments
+	netip.MustParsePrefix("198.18.0.0/15"), // RFC 2544: measurements
+	netip.MustParsePrefix("240.0.0.0/4"),   // RFC 1112: reserved, and broadcast
+	netip.MustParsePrefix("::/96"),         // RFC 4291: IPv4-compatible
+	netip.MustParsePrefix("fec0::/10"),     // RFC 3879: site-local
+}
+
+// Networks whose addresses stand for IPv4 ones, which are behind a gateway.
+var (
+	translated     = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052
+	translatedHere = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215, of any length
+	sixToFour      = netip.MustParsePrefix("2002::/16")      // RFC 3056
+)
 
 func notPublic(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || shared.Contains(a)
+	a = a.Unmap().WithZone("")
+	switch b := a.As16(); {
+	case translatedHere.Contains(a) && b[8]|b[9]|b[10]|b[11] != 0: // the IPv4 address stands elsewhere
+		return true
+	case translated.Contains(a), translatedHere.Contains(a):
+		a = netip.AddrFrom4([4]byte(b[12:]))
+	case sixToFour.Contains(a):
+		a = netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() ||
+		slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // straight takes an answer that points elsewhere for an error.

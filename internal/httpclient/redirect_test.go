@@ -258,3 +258,21 @@ func TestStraight(t *testing.T) {
 		}
 	}
 }
+
+// Which addresses are of the public network: none that is kept for others, nor one that stands for such an IPv4 address behind a gateway.
+func TestNotPublic(t *testing.T) {
+	for address, want := range map[string]bool{
+		"8.8.8.8": false, "1.0.0.1": false, "100.63.255.255": false, "100.128.0.1": false, "192.0.1.1": false, "198.17.0.1": false, "198.20.0.1": false, "172.32.0.1": false,
+		"2606:4700::1": false, "2a00::1": false, "::ffff:8.8.8.8": false, "64:ff9b::808:808": false, "64:ff9b:1::808:808": false, "64:ff9b:1:fffe::808:808": false, "2002:808:808::1": false,
+		"64:ff9b:2::a00:1": false, "2001:4860::a00:1": false,
+		"10.0.0.1": true, "172.16.0.1": true, "192.168.0.1": true, "127.0.0.1": true, "169.254.169.254": true, "224.0.0.1": true, "0.0.0.0": true, "0.1.2.3": true, "100.64.0.1": true,
+		"192.0.0.8": true, "198.18.0.1": true, "198.19.255.255": true, "240.0.0.1": true, "255.255.255.255": true,
+		"::1": true, "::": true, "fe80::1": true, "fe80::1%eth0": true, "fc00::1": true, "fd00::1": true, "fec0::1": true, "feff::1": true, "ff02::1": true, "::7f00:1": true, "::808:808": true,
+		"::ffff:10.0.0.1": true, "64:ff9b::a00:1": true, "64:ff9b::7f00:1%1": true, "64:ff9b::a9fe:a9fe": true, "64:ff9b:1::a00:1": true, "64:ff9b:1:fffe::c0a8:1": true, "2002:a00:1::1": true, "2002:7f00:1::": true,
+		"64:ff9b:1:a00:0:100::": true, "64:ff9b:1:0:a:0:800:0": true, "64:ff9b:1:0:a:0:801:101": true, // in the midst: /48 and /64
+	} {
+		if got := notPublic(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: %t", address, got)
+		}
+	}
+}
