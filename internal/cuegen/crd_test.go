@@ -223,4 +223,10 @@ func TestDefinitionsThatGrow(t *testing.T) {
 			t.Errorf("%s: %v", again, err)
 		}
 	}
+	for text, want := range map[string]string{"x:\n" + strings.Repeat("-\u0085", 1_100_000): "more than 1000000 values", "\xff\xfe" + strings.Repeat("-\x00\n\x00", 1_100_000): "this is not a text file in UTF-8"} {
+		_, fs := FromCRDs("crd.yaml", []byte(text))
+		if err := fs.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.5q: %v", text, err)
+		}
+	}
 }

@@ -68,6 +68,10 @@ func aliases(src []byte) (line int, what string) {
 	}
 }
 
+// before are the bytes that may stand before one: spaces, signs, and the last ones of YAML's other line ends (U+0085, U+2028, U+2029), of a byte
+// order mark and of a sign in UTF-16.
+const before = " \t\r\n[{,:?\x85\xa8\xa9\xbf\xfe\xff\x00"
+
 // marked reports whether a sign stands where an anchor or an alias may begin.
 func marked(src []byte, sign byte) bool {
 	for at := 0; ; at++ {
@@ -75,7 +79,7 @@ func marked(src []byte, sign byte) bool {
 		if next < 0 {
 			return false
 		}
-		if at += next; at == 0 || strings.IndexByte(" \t\r\n[{,:?", src[at-1]) >= 0 {
+		if at += next; at == 0 || strings.IndexByte(before, src[at-1]) >= 0 {
 			return true
 		}
 	}

@@ -21,7 +21,7 @@ func TestAliases(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text string
-		line int
+		line int // 0 where it is read, -1 where the lines of YAML are others than an editor's
 	}{
 		"no alias":              {"a: '" + strings.Repeat("x", 17<<20) + "'\n", 0},
 		"signs in texts":        {"a: '& * &b *b'\nb: a*b\nc: a&b\n", 0},
@@ -35,6 +35,8 @@ func TestAliases(t *testing.T) {
 		"nested":                {nested, 6},
 		"anchor of an anchor":   {"a: &a '" + long + "'\nb: &b [" + strings.TrimSuffix(strings.Repeat("*a,", 30), ",") + "]\nc: *b\n", 3},
 		"a map with few values": {"m: &m {a: 1, b: 2}\nl: [" + strings.TrimSuffix(strings.Repeat("*m,", 250_000), ",") + "]\n", 2},
+		"after next lines":      {"l: [\u0085&a '" + long + "'" + strings.Repeat(",\u0085*a", 40) + "]\n", -1},
+		"after separators":      {"l: [\u2028&a '" + long + "'" + strings.Repeat(",\u2029*a", 40) + "]\n", -1},
 		"within itself":         {"a: &a [*a]\n", 0},
 		"no YAML":               {"a: &a [*b\n", 0},
 	} {
@@ -50,7 +52,7 @@ func TestAliases(t *testing.T) {
 				}
 				return
 			}
-			if len(fs) != 1 || fs[0].Code != "yaml" || fs[0].Pos.File != "v.yaml" || fs[0].Pos.Line != c.line {
+			if len(fs) != 1 || fs[0].Code != "yaml" || fs[0].Pos.File != "v.yaml" || fs[0].Pos.Line != c.line && c.line > 0 {
 				t.Fatalf("want one finding in line %d, got %v", c.line, fs)
 			}
 			if _, err := FromYAML("v.yaml", []byte(c.text)); err == nil {

@@ -1,9 +1,13 @@
 package cuelang
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // CheckValues refuses a YAML text of more values than are read, for texts that may be larger than a file is: a list of ones takes a hundred times its
-// bytes and more when it is understood. Values are counted from above, and not understood for it.
+// bytes and more when it is understood. Values are counted from above, and not understood for it. It is asked of text in UTF-8 alone: in another encoding
+// nothing is counted.
 func CheckValues(src []byte, most int) error {
 	if valuesOf(src) > most {
 		return fmt.Errorf("it has more than %d values", most)
@@ -20,7 +24,7 @@ func valuesOf(src []byte) (n int) {
 		case ',': // between keys without values there are two
 			n += 2
 		case '-', '?', ':':
-			last := i+1 == len(src) || src[i+1] == ' ' || src[i+1] == '\t' || src[i+1] == '\n' || src[i+1] == '\r'
+			last := blank(src[i+1:])
 			quoted := c == ':' && i > 0 && (src[i-1] == '"' || src[i-1] == '\'')
 			switch {
 			case c == '-' && last:
@@ -31,4 +35,20 @@ func valuesOf(src []byte) (n int) {
 		}
 	}
 	return n
+}
+
+// blank reports whether a text begins with what YAML takes for a space or the end of a line, or is over.
+func blank(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	switch text[0] {
+	case ' ', '\t', '\n', '\r':
+		return true
+	case 0xc2:
+		return bytes.HasPrefix(text, []byte("\u0085"))
+	case 0xe2:
+		return bytes.HasPrefix(text, []byte("\u2028")) || bytes.HasPrefix(text, []byte("\u2029"))
+	}
+	return false
 }

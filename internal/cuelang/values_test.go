@@ -29,6 +29,8 @@ func TestValues(t *testing.T) {
 		"flow": many("[1", ",1", "]"), "maps": many("[{}", ",{}", "]"), "nested": "[" + many("", "[{a: [1]}],", "1]"), "nulls": many("{? ", ",? ", "}"), "colons": many("[{a:}", ",{a:}", "]"),
 		"pairs": many("[a: 1", ",a: 1", "]"), "block": many("", "-\n", ""), "dashes": many("", "- - - -\n", ""), "anchors": "a: &a 1\nb:\n" + many("", "- *a\n", ""),
 		"JSON": many("[", `{"a":1,"b":[2,"c"]},`, "1]"), "quoted": many("[", `{'a':1},`, "1]"), "tags": many("", "- !!str\n", ""), "returns": many("", "-\r\n", ""),
+		"next lines": many("", "-\u0085", ""), "line separators": many("", "-\u2028", ""), "paragraphs": many("", "-\u2029", ""), "explicit keys": many("{?\u0085", ",?\u2028", "}"),
+		"keys": "a:\u0085" + many("", " -\u2029 - b:\u0085", ""), "lone returns": many("", "-\r", ""),
 		"usual": many("", "- version: 1.0.0\n  description: a chart, that is usual\n  urls:\n  - https://charts.example.com/app-1.0.0.tgz\n", ""),
 	} {
 		is, counted := nodes(text), valuesOf([]byte(text))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/httpclient"
@@ -82,5 +83,29 @@ func TestIndexThatGrows(t *testing.T) {
 		if _, err := parseIndex([]byte(text + "entries: {app: [{version: 1.0.0}]}\n")); err == nil || !strings.Contains(err.Error(), "more than 3000000 values") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestIndexOfOtherLines: neither the line ends that YAML has beside the usual ones nor another encoding leads past that bound.
+func TestIndexOfOtherLines(t *testing.T) {
+	const size = 60 << 20
+	const head = "entries: {app: [{version: 1.0.0}]}\nx:\n"
+	wide := func(text string) string { return strings.Join(strings.Split(text, ""), "\x00") + "\x00" }
+	for name, c := range map[string]struct{ text, want string }{
+		"U+0085": {head + strings.Repeat("-\u0085", size/3), "more than 3000000 values"}, "U+2028": {head + strings.Repeat("-\u2028", 4_000_000), "more than 3000000 values"},
+		"U+2029": {head + strings.Repeat("-\u2029", 4_000_000), "more than 3000000 values"}, "keys": {head + strings.Repeat("a:\u0085", 4_000_000), "more than 3000000 values"},
+		"UTF-16LE": {"\xff\xfe" + wide(head) + strings.Repeat(wide("-\n"), size/4), "no text in UTF-8"},
+		"NUL":      {head + " - \x00\n", "no text in UTF-8"}, "Latin-1": {head + " - \xe9\n", "no text in UTF-8"},
+	} {
+		began := time.Now()
+		if _, err := parseIndex([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: refused after %s", name, took)
+		}
+	}
+	if ix, err := parseIndex([]byte("\ufeffentries:\u0085  app:\u2028  - version: 1.0.0\u2029    description: \u00e9\n")); err != nil || len(ix.Entries["app"]) != 1 {
+		t.Errorf("one in UTF-8: %v, %v", ix, err)
 	}
 }

@@ -1,11 +1,13 @@
 package charts
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
@@ -32,6 +34,9 @@ type version struct {
 // parseIndex reads index.yaml (JSON is YAML too). The parser refuses aliases that expand without bound.
 func parseIndex(data []byte) (index, error) {
 	var ix index
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) { // the parser reads UTF-16 as well, in which no value is counted
+		return index{}, errors.New("it is no text in UTF-8")
+	}
 	if err := cuelang.CheckValues(data, maxValues); err != nil { // some KB on the way may be all that is read of an index
 		return index{}, err
 	}
