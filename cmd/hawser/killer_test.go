@@ -30,6 +30,7 @@ type killer struct {
 	after bool
 	kill  func()
 	seen  []string
+	sent  sync.WaitGroup // writes on their way
 }
 
 func newKiller(t *testing.T, cluster string) *killer {
@@ -66,6 +67,8 @@ func newKiller(t *testing.T, cluster string) *killer {
 		if r.Method != http.MethodGet { // what was sent is done, and noted by the server as done, though nobody hears of it
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 			defer cancel()
+			k.sent.Add(1)
+			defer k.sent.Done()
 			r = r.WithContext(ctx)
 		}
 		proxy.ServeHTTP(w, r)
@@ -99,7 +102,9 @@ func (k *killer) strike() {
 	k.mu.Lock()
 	kill := k.kill
 	k.mu.Unlock()
-	kill()
+	if kill != nil { // else it ended before
+		kill()
+	}
 }
 
 // kills runs a command and kills it at one request; false when it ended before that, as it must with the exit code ends.
@@ -126,6 +131,7 @@ func (k *killer) kills(b *bench, args []string, at int, after bool, ends int) bo
 		b.t.Fatalf("%v, request %d: not killed, and failed: %v\n%s", args, at, err, out.String())
 	}
 	k.arm(0, false, nil)
+	k.sent.Wait() // the next run comes when all is there that this one sent
 	return struck.Load()
 }
 

@@ -235,7 +235,7 @@ func (s *session) diff(cmd *cobra.Command) (code int, differ bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	req.ShowDiff, req.ShowContent = true, s.opts.full || s.opts.output != "text"
+	req.ShowDiff, req.Reads, req.ShowContent = true, true, s.opts.full || s.opts.output != "text"
 	code, err = s.planEach(cmd, req, func(_ Engine, p *engine.Prepared) error {
 		if differ = differ || p.Writes(); s.opts.output == "json" || s.opts.output == "yaml" {
 			return s.printPlan(s.Out, p.FleetPlan)

@@ -306,7 +306,8 @@ func TestEachWaitsForItsOwnValue(t *testing.T) {
 	}
 }
 
-// Where a value does not come for a while, the others of the step go on without it, but for what stands on the one that waits; it comes after them.
+// Where a value does not come for a while, the others of the step and of later ones go on without it, but for what stands on the one that waits; it comes
+// after them.
 func TestOthersGoOn(t *testing.T) {
 	t.Parallel()
 	r := takers(t, `    one: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.uri}}}}
@@ -315,7 +316,7 @@ func TestOthersGoOn(t *testing.T) {
     four: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: two, object: v1/ConfigMap/two, path: data.uri}}}}
 `)
 	req := r.request()
-	req.Timeout = 20 * time.Second
+	req.Timeout = 12 * time.Second
 	o, err := r.Begin(t.Context(), r.plan(req), req)
 	if err != nil || len(o.Blocked) > 0 {
 		t.Fatal(err, o.Blocked)
@@ -327,13 +328,13 @@ func TestOthersGoOn(t *testing.T) {
 		t.Errorf("at once there are %v", got)
 	}
 	begun := time.Now()
-	for w := o.Pass(t.Context()); !slices.Contains(r.there(), "two=postgres://db"); w = o.Pass(t.Context()) {
+	for w := o.Pass(t.Context()); !slices.Contains(r.there(), "four=postgres://db"); w = o.Pass(t.Context()) {
 		if w == nil || time.Since(begun) > 10*time.Second {
 			t.Fatalf("the others do not go on: %+v, there are %v", w, r.there())
 		}
 		changed(t, o, w)
 	}
-	if got := r.there(); !slices.Equal(got, []string{"conn=postgres://db", "two=postgres://db"}) {
+	if got := r.there(); !slices.Equal(got, []string{"conn=postgres://db", "four=postgres://db", "two=postgres://db"}) {
 		t.Errorf("while one waits there are %v", got)
 	}
 	r.make(map[string]string{"uri": "made"})

@@ -241,7 +241,7 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 		level = slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] }) // some may have been put off
 		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, level)
 	}
-	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step), behind)
+	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step, v.step > 0), behind)
 	v.total.LeaveOut(left...)
 	w := v.work
 	v.execution = w.target.session.Begin(cluster.ExecuteRequest{
@@ -271,21 +271,9 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	if len(level) == 0 {
 		return nil, nil
 	}
-	late := slices.DeleteFunc(slices.Clone(w.set.Renders), func(p *desired.InstanceRender) bool {
-		return len(p.Open) == 0 || !slices.Contains(level, p.Placed.Name)
-	})
-	waiting, waits, problem := l.awaited(ctx, v, late)
-	if problem != nil {
-		return nil, problem
-	}
-	if len(waiting) > 0 {
-		levels, apart := latevalues.PutOff(v.levels, v.step, waiting, w.set.Depends, v.late, behind)
-		if !apart || !v.overdue(waiting) {
-			return waits, nil
-		}
-		v.levels = levels
-		level = slices.DeleteFunc(slices.Clone(levels[v.step]), func(name string) bool { return behind[name] })
-		late = slices.DeleteFunc(late, func(p *desired.InstanceRender) bool { return !slices.Contains(level, p.Placed.Name) })
+	late, waits, problem := l.come(ctx, v, behind)
+	if waits != nil || problem != nil {
+		return waits, problem
 	}
 	var findings diag.Findings
 	for _, p := range late { // when nothing is waited for any more: it ends their being late
@@ -308,7 +296,7 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	p, findings := r.compute(ctx, w, o)
 	findings = slices.DeleteFunc(append(findings, p.Findings...), func(f diag.Finding) bool { return behind[f.Instance] }) // it is left out
 	r.refs(w.target, w.set).Mark(p)
-	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step), behind)
+	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step, true), behind)
 	shown := staleplan.Allows(w.Plan, step)
 	if err := slices.Concat(findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
@@ -320,9 +308,33 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	return nil, nil
 }
 
-// awaited are those of the late instances whose values have not all come, and what they wait for.
-func (l *loop) awaited(ctx context.Context, v *visit, late []*desired.InstanceRender) (waiting []string, all *rollout.Part, problem *cluster.Problem) {
+// come are the late instances of the step that is next, when their values have come. Where some have not for long, others go ahead, whose have.
+func (l *loop) come(ctx context.Context, v *visit, behind map[string]bool) (late []*desired.InstanceRender, waits *rollout.Part, problem *cluster.Problem) {
+	var waiting []string
 	var parts []rollout.Part
+	for levels := v.levels; ; {
+		late = slices.DeleteFunc(slices.Clone(v.set.Renders), func(p *desired.InstanceRender) bool {
+			return len(p.Open) == 0 || behind[p.Placed.Name] || !slices.Contains(levels[v.step], p.Placed.Name)
+		})
+		now, of, problem := l.awaited(ctx, v, late)
+		if problem != nil {
+			return nil, nil, problem
+		}
+		if len(now) == 0 {
+			v.levels = levels
+			return late, nil, nil
+		}
+		waiting, parts = append(waiting, now...), append(parts, of...)
+		ahead, apart := latevalues.PutOff(v.levels, v.step, waiting, v.set.Depends, v.late, behind)
+		if !apart || !v.overdue(waiting) {
+			return nil, rollout.Joint(parts), nil
+		}
+		levels = ahead
+	}
+}
+
+// awaited are those of the late instances whose values have not all come, and what they wait for.
+func (l *loop) awaited(ctx context.Context, v *visit, late []*desired.InstanceRender) (waiting []string, parts []rollout.Part, problem *cluster.Problem) {
 	of, names := map[string]*desired.InstanceRender{}, make([]string, len(late))
 	for i, p := range late {
 		of[p.Placed.Name], names[i] = p, p.Placed.Name
@@ -334,7 +346,7 @@ func (l *loop) awaited(ctx context.Context, v *visit, late []*desired.InstanceRe
 		}
 		return part != nil, problem != nil
 	})
-	return waiting, rollout.Joint(parts), problem
+	return waiting, parts, problem
 }
 
 // awaitAll reads the values that an instance takes, as far as the first one that has not come.

@@ -120,7 +120,9 @@ func Levels(instances []string, depends map[string][]string, takes map[string][]
 // instances are in the first step, because others may stand on them, and so are the deletions that come first (First); the
 // others, and whatever belongs to no listed instance, are in the last one. The steps together are the plan: every change and everything kept is in
 // exactly one (what happens to an instance with its changes), findings and the number of unchanged objects in the first, the brake in the last.
-func Step(p *plan.Plan, levels [][]string, n int) *plan.Plan {
+// With anew the plan was computed when the first step was over: what would have been in that one, and is not done, is in its instance's, or is
+// a deletion like others.
+func Step(p *plan.Plan, levels [][]string, n int, anew bool) *plan.Plan {
 	last := max(len(levels)-1, 0)
 	of := map[string]int{}
 	for i, names := range levels {
@@ -145,11 +147,11 @@ func Step(p *plan.Plan, levels [][]string, n int) *plan.Plan {
 	for _, ch := range p.Changes {
 		step := at(ch.Instance)
 		switch {
-		case slices.Contains(first, ch.Ref):
+		case !anew && slices.Contains(first, ch.Ref):
 			step = 0
 		case ch.Action == plan.Delete || ch.Action == plan.Release:
 			step = last
-		case (ch.Ref.IsCRD() || ch.Ref.IsNamespace()) && len(ch.After) == 0 && ch.Hook == nil:
+		case !anew && (ch.Ref.IsCRD() || ch.Ref.IsNamespace()) && len(ch.After) == 0 && ch.Hook == nil:
 			step = 0
 		}
 		if step == n {
@@ -176,7 +178,7 @@ func Step(p *plan.Plan, levels [][]string, n int) *plan.Plan {
 func Later(p *plan.Plan, levels [][]string, n int) []object.Ref {
 	var out []object.Ref
 	for ; n < len(levels); n++ {
-		for _, ch := range Step(p, levels, n).Changes {
+		for _, ch := range Step(p, levels, n, false).Changes {
 			if ch.Action.Writes() {
 				out = append(out, ch.Ref)
 			}
@@ -237,23 +239,25 @@ func Waiting(instances []string, depends map[string][]string, takes map[string][
 	}
 }
 
-// PutOff gives those of a level that wait for a value, and what of the level depends on them, a level of their own after it, so that the others need not wait.
-// done are instances of the level of which nothing is begun: nobody goes on for those alone. false, and the levels as they are, where nobody would go on.
+// PutOff has the first of a level and those after it in which somebody need not wait go ahead of those that wait for a value and of what stands on them.
+// done are instances of which nothing is begun: nobody goes on for those alone. false, and the levels as they are, where nobody would go on.
 func PutOff(levels [][]string, at int, waiting []string, depends map[string][]string, takes map[string][]Source, done map[string]bool) ([][]string, bool) {
 	held := Behind(waiting, depends, takes)
-	var ahead, later []string
-	goes := false
-	for _, name := range levels[at] {
-		if held[name] && !done[name] {
-			later = append(later, name)
-			continue
+	for i := at; i < len(levels); i++ {
+		var ahead, later []string
+		for _, name := range levels[i] {
+			if held[name] || done[name] {
+				later = append(later, name)
+			} else {
+				ahead = append(ahead, name)
+			}
 		}
-		ahead, goes = append(ahead, name), goes || !done[name]
+		if len(ahead) > 0 {
+			out := slices.Concat(levels[:at], [][]string{ahead}, levels[at:i], [][]string{later}, levels[i+1:])
+			return slices.DeleteFunc(out, func(l []string) bool { return len(l) == 0 }), len(later) > 0 || i > at
+		}
 	}
-	if !goes || len(later) == 0 {
-		return levels, false
-	}
-	return slices.Concat(levels[:at], [][]string{ahead, later}, levels[at+1:]), true
+	return levels, false
 }
 
 // Without is what is left of a step when instances are left out because some have failed: nothing happens to those, and nothing is deleted or let go of

@@ -123,7 +123,7 @@ func TestStep(t *testing.T) {
 	levels := [][]string{{"db"}, {"api"}}
 	var got []string
 	for n := range levels {
-		s := Step(p, levels, n)
+		s := Step(p, levels, n, false)
 		line := fmt.Sprintf("%s/%s/%s unchanged=%d refresh=%t brake=%q:", s.Cluster, s.Bundle, s.Owner, s.Unchanged, s.Refresh, s.Brake)
 		for _, ch := range s.Changes {
 			line += " " + string(ch.Action) + ch.Ref.Name
@@ -138,7 +138,7 @@ func TestStep(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(p, Step(p, nil, 0)); d != "" {
+	if d := cmp.Diff(p, Step(p, nil, 0, false)); d != "" {
 		t.Errorf("without levels the step is the plan: %s", d)
 	}
 }
@@ -228,6 +228,9 @@ func TestStepsLaws(t *testing.T) {
 			return
 		}
 		checkPartition(t, p, put)
+		if held := Behind(waiting, depends, takes); slices.ContainsFunc(put[at], func(name string) bool { return held[name] }) {
+			t.Fatalf("%v go ahead though %v wait", put[at], waiting)
+		}
 		now := map[string]int{}
 		for n, l := range put {
 			for _, name := range l {
@@ -235,8 +238,13 @@ func TestStepsLaws(t *testing.T) {
 			}
 		}
 		for name, was := range level {
-			if moved := now[name] - was; moved != 0 && moved != 1 || was < at && moved != 0 || slices.Contains(waiting, name) && moved != 1 {
+			if was < at && now[name] != was || slices.Contains(waiting, name) && now[name] == at {
 				t.Fatalf("%s went from %d to %d: %v, %v wait", name, was, now[name], put, waiting)
+			}
+			for _, s := range takes[name] {
+				if now[s.Instance] > now[name] || uncertain[name] != "" && now[s.Instance] == now[name] {
+					t.Fatalf("%s does not wait for %s: %v", name, s.Instance, put)
+				}
 			}
 			for _, d := range depends[name] {
 				if now[d] > now[name] {
@@ -271,27 +279,50 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// Those of a level that wait are put off with what depends on them, where another one of the level goes on.
+// Those that wait, and what depends on them, are put off behind the next who need not.
 func TestPutOff(t *testing.T) {
-	levels := [][]string{{"db"}, {"a", "b", "c", "d"}, {"e"}}
+	levels := [][]string{{"db"}, {"a", "b", "c", "d"}, {"e", "f"}}
 	depends := map[string][]string{"c": {"b"}, "e": {"a"}}
+	takes := map[string][]Source{"f": {{Instance: "b"}}}
 	for _, c := range []struct {
 		name    string
 		waiting []string
 		done    map[string]bool
 		want    [][]string
 	}{
-		{"one waits", []string{"a"}, nil, [][]string{{"db"}, {"b", "c", "d"}, {"a"}, {"e"}}},
-		{"one that another one depends on", []string{"b"}, nil, [][]string{{"db"}, {"a", "d"}, {"b", "c"}, {"e"}}},
-		{"all wait", []string{"a", "b", "d"}, nil, nil},
+		{"one waits", []string{"a"}, nil, [][]string{{"db"}, {"b", "c", "d"}, {"a"}, {"e", "f"}}},
+		{"one that another one depends on", []string{"b"}, nil, [][]string{{"db"}, {"a", "d"}, {"b", "c"}, {"e", "f"}}},
+		{"all wait, and of the next all stand on them", []string{"a", "b", "d"}, nil, nil},
+		{"of the others nothing is begun, and of the next one goes on", []string{"a"}, map[string]bool{"b": true, "c": true, "d": true}, [][]string{{"db"}, {"f"}, {"a", "b", "c", "d"}, {"e"}}},
 		{"of the others nothing is begun", []string{"a", "b"}, map[string]bool{"d": true}, nil},
-		{"one of which nothing is begun depends on it", []string{"b"}, map[string]bool{"c": true}, [][]string{{"db"}, {"a", "c", "d"}, {"b"}, {"e"}}},
-		{"nobody waits", nil, nil, nil},
+		{"one of which nothing is begun depends on it", []string{"b"}, map[string]bool{"c": true}, [][]string{{"db"}, {"a", "d"}, {"b", "c"}, {"e", "f"}}},
 	} {
-		got, ok := PutOff(levels, 1, c.waiting, depends, nil, c.done)
+		got, ok := PutOff(levels, 1, c.waiting, depends, takes, c.done)
 		if want := c.want; ok != (want != nil) || ok && !cmp.Equal(got, want) || !ok && !cmp.Equal(got, levels) {
 			t.Errorf("%s: %v (%t), want %v", c.name, got, ok, want)
 		}
+	}
+}
+
+// What a plan that was computed anew between two steps would have had in the first one is not lost: it is in its instance's step, and a deletion in the last.
+func TestStepAnew(t *testing.T) {
+	name := func(kind string) object.Ref { return object.Ref{Kind: kind, Name: "x"} }
+	webhooks := object.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration", Name: "w"}
+	crd := object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "x.example.com"}
+	p := &plan.Plan{Changes: []plan.Change{{Action: plan.Create, Instance: "late", Ref: name("Namespace")}, {Action: plan.Update, Instance: "late", Ref: crd},
+		{Action: plan.Delete, Instance: "db", Ref: webhooks}, {Action: plan.Create, Instance: "db", Ref: name("Namespace2")}}}
+	levels := [][]string{{"db"}, {"late"}, {"last"}}
+	for n, want := range []string{"Namespace2", "Namespace CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
+		var got []string
+		for _, ch := range Step(p, levels, n, true).Changes {
+			got = append(got, ch.Ref.Kind)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("step %d: %q, want %s", n, got, want)
+		}
+	}
+	if first := Step(p, levels, 0, false).Changes; len(first) != 4 {
+		t.Errorf("in the first step are %v", first)
 	}
 }
 
@@ -300,7 +331,7 @@ func checkPartition(t *rapid.T, p *plan.Plan, levels [][]string) {
 	var kept []plan.InventoryEntry
 	counts := plan.Counts{}
 	for n := range levels {
-		s := Step(p, levels, n)
+		s := Step(p, levels, n, false)
 		changes, kept, counts = append(changes, s.Changes...), append(kept, s.Kept...), counts.Add(s.Count())
 		for _, ch := range s.Changes {
 			if (ch.Action == plan.Delete || ch.Action == plan.Release) && n != len(levels)-1 && !slices.Contains(p.First(), ch.Ref) {
@@ -397,7 +428,7 @@ func TestStepFirst(t *testing.T) {
 		{Action: plan.Delete, Instance: "db", Ref: secretRef("2")}}}
 	var got []string
 	for n := range 2 {
-		for _, ch := range Step(p, [][]string{{"db"}, {"api"}}, n).Changes {
+		for _, ch := range Step(p, [][]string{{"db"}, {"api"}}, n, false).Changes {
 			got = append(got, fmt.Sprintf("%d %s", n, ch.Ref.Name))
 		}
 	}

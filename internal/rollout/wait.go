@@ -136,7 +136,7 @@ func (p *Poll) Next(now time.Time, why string) (_ *Part, first bool) {
 	return &Part{Since: p.Since, Wake: now.Add(p.pause), Why: why}, first
 }
 
-// Overdue reports that a tenth of the time that there is has gone by: who need not wait for it goes on.
+// Overdue reports that half of the time that there is has gone by: who need not wait for it goes on.
 func (p *Poll) Overdue(now time.Time) bool {
-	return !now.Before(p.Since.Add(p.Until.Sub(p.Since) / 10))
+	return !now.Before(p.Since.Add(p.Until.Sub(p.Since) / 2))
 }
