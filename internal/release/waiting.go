@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"hawser.dev/hawser/internal/decision"
@@ -59,7 +60,18 @@ func (h Hold) await(bundle string, clusters []OnCluster) (out []*Waiting) {
 	slices.SortStableFunc(out, func(a, b *Waiting) int {
 		return cmp.Compare(map[bool]int{true: 1}[b.Wave == h.Wave], map[bool]int{true: 1}[a.Wave == h.Wave])
 	})
+	nameWaves(out)
 	return out
+}
+
+// nameWaves has the commands that approve name their waves, where there are several: without a name it is the first one.
+func nameWaves(all []*Waiting) {
+	asked := slices.DeleteFunc(slices.Clone(all), func(w *Waiting) bool { return w.Paused != nil || w.Wave == "" || w.Approved != nil })
+	for _, w := range asked {
+		if n := waveNumber(w.Wave); n > 0 && len(asked) > 1 {
+			w.Next += fmt.Sprintf(" --wave %d", n)
+		}
+	}
 }
 
 // says reports whether the hold keeps its release from the cluster, or tells why it did not come.

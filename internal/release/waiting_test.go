@@ -113,6 +113,16 @@ func TestApproveIsOfOneWave(t *testing.T) {
 		}
 		return out
 	}
+	next := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, w := range Await("shop", on) {
+			got = append(got, w.Next)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("next are %q, want %q", got, want)
+		}
+	}
 	approve := func(clusters string) {
 		t.Helper()
 		said, found := Say(Approve, "shop", Meant{}, Word{By: "bob"}, on)
@@ -134,7 +144,9 @@ func TestApproveIsOfOneWave(t *testing.T) {
 	if got := shown(); got != "c2: waits for an approval of wave 1 (one); c3: waits for an approval of wave 2 (production); c4: waits for the window of wave 3; " {
 		t.Error(got)
 	}
+	next("hawser approve shop --wave 1", "hawser approve shop --wave 2", "hawser apply")
 	approve("wave 1 (one): c2")
+	next("hawser approve shop", "hawser apply", "hawser apply")
 	if got := shown(); got != "c3: waits for an approval of wave 2 (production); c2: wave 1 (one) was approved by bob at 0001-01-01T00:00:00Z; it goes on with: hawser apply; c4: waits for the window of wave 3; " {
 		t.Error(got)
 	}
