@@ -193,12 +193,7 @@ func TestStepsLaws(t *testing.T) {
 		}
 		order := rapid.Permutation(names).Draw(t, "order")
 		levels := Levels(order, depends, takes, uncertain)
-		level := map[string]int{}
-		for n, l := range levels {
-			for _, name := range l {
-				level[name] = n
-			}
-		}
+		level := levelOf(levels)
 		if len(level) != len(names) {
 			t.Fatalf("levels %v", levels)
 		}
@@ -228,27 +223,15 @@ func TestStepsLaws(t *testing.T) {
 			return
 		}
 		checkPartition(t, p, put)
-		if held := Behind(waiting, depends, takes); slices.ContainsFunc(put[at], func(name string) bool { return held[name] }) {
-			t.Fatalf("%v go ahead though %v wait", put[at], waiting)
-		}
-		now := map[string]int{}
-		for n, l := range put {
-			for _, name := range l {
-				now[name] = n
-			}
-		}
+		checkPutOff(t, put, at, waiting, depends, takes)
+		now := levelOf(put)
 		for name, was := range level {
-			if was < at && now[name] != was || slices.Contains(waiting, name) && now[name] == at {
+			if was < at && now[name] != was {
 				t.Fatalf("%s went from %d to %d: %v, %v wait", name, was, now[name], put, waiting)
 			}
 			for _, s := range takes[name] {
-				if now[s.Instance] > now[name] || uncertain[name] != "" && now[s.Instance] == now[name] {
+				if uncertain[name] != "" && now[s.Instance] == now[name] {
 					t.Fatalf("%s does not wait for %s: %v", name, s.Instance, put)
-				}
-			}
-			for _, d := range depends[name] {
-				if now[d] > now[name] {
-					t.Fatalf("%s stands below %s: %v", name, d, put)
 				}
 			}
 		}
@@ -323,6 +306,36 @@ func TestStepAnew(t *testing.T) {
 	}
 	if first := Step(p, levels, 0, false).Changes; len(first) != 4 {
 		t.Errorf("in the first step are %v", first)
+	}
+}
+
+func levelOf(levels [][]string) map[string]int {
+	out := map[string]int{}
+	for n, l := range levels {
+		for _, name := range l {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// checkPutOff holds that none that waits, or stands on one that does, goes ahead, and that nobody stands below what it depends on or takes values from.
+func checkPutOff(t *rapid.T, put [][]string, at int, waiting []string, depends map[string][]string, takes map[string][]Source) {
+	held, now := Behind(waiting, depends, takes), levelOf(put)
+	if slices.ContainsFunc(put[at], func(name string) bool { return held[name] }) {
+		t.Fatalf("%v go ahead though %v wait", put[at], waiting)
+	}
+	for name := range now {
+		for _, d := range depends[name] {
+			if now[d] > now[name] {
+				t.Fatalf("%s stands below %s: %v", name, d, put)
+			}
+		}
+		for _, s := range takes[name] {
+			if now[s.Instance] > now[name] {
+				t.Fatalf("%s stands below %s: %v", name, s.Instance, put)
+			}
+		}
 	}
 }
 
