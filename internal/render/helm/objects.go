@@ -168,8 +168,12 @@ func (j *job) asHook(o *object.Object) (isHook, keep bool, found diag.Findings) 
 	if !isHook || source(j.req).SkipHooks {
 		return isHook, false, nil
 	}
-	warn := func(code, format string, args ...any) {
-		f := diag.Warnf(code, format, args...)
+	warn := func(code, annotation, what string) {
+		quoted := "" // as it is written, or not at all: a secret value is not known by a word of it, nor in small letters
+		if value := ann[annotation]; len(value) <= 256 {
+			quoted = fmt.Sprintf(" %q", value)
+		}
+		f := diag.Warnf(code, "%s%s names what is no %s", annotation, quoted, what)
 		f.Pos, f.Object = o.Pos, o.Ref().String()
 		found = append(found, f)
 	}
@@ -180,7 +184,7 @@ func (j *job) asHook(o *object.Object) (isHook, keep bool, found diag.Findings) 
 		e, ok := events[name]
 		switch {
 		case !ok:
-			warn("hook-event", "there is no moment %q to run at", name)
+			warn("hook-event", annHook, "moment to run at")
 		case e == object.Test && !j.req.Tests:
 			tests = true
 		case !slices.Contains(h.Events, e):
@@ -192,9 +196,10 @@ func (j *job) asHook(o *object.Object) (isHook, keep bool, found diag.Findings) 
 		case object.BeforeHookCreation, object.HookSucceeded, object.HookFailed:
 			h.Delete = append(h.Delete, p)
 		default:
-			warn("hook-delete-policy", "there is no delete policy %q", p)
+			warn("hook-delete-policy", annDelete, "delete policy")
 		}
 	}
+	found = slices.CompactFunc(found, func(a, b diag.Finding) bool { return a.Code == b.Code })
 	if len(h.Events) == 0 {
 		if tests {
 			return true, false, nil
