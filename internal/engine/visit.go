@@ -222,12 +222,16 @@ func (v *visit) behind() map[string]bool {
 	return latevalues.Behind(failed, v.set.Depends, v.late)
 }
 
+// next are the instances of the step that is next, but for those that are behind; which they are may change while values are waited for.
+func (v *visit) next(behind map[string]bool) []string {
+	return slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] })
+}
+
 // ready readies the execution of the step that is next, but for the instances that something stands against; there is none where that is all of it.
 func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 	behind := v.behind()
 	if v.step > 0 {
-		level := slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] })
-		waits, problem := l.advance(ctx, v, level, behind)
+		waits, problem := l.advance(ctx, v, behind)
 		switch {
 		case waits != nil:
 			return waits
@@ -238,8 +242,7 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 			}
 			return l.ready(ctx, v) // nothing is known to stand against the others
 		}
-		level = slices.DeleteFunc(slices.Clone(v.levels[v.step]), func(name string) bool { return behind[name] }) // some may have been put off
-		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, level)
+		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, v.next(behind))
 	}
 	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step, v.step > 0), behind)
 	v.total.LeaveOut(left...)
@@ -265,10 +268,10 @@ func (v *visit) did(done cluster.ExecuteResult) {
 func (l *loop) stopped() bool { return passes.Closed(l.req.Stop) }
 
 // advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
-// compared with what was shown. level are the step's instances without those that are behind, which keep their stand-ins.
-func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
+// compared with what was shown. Those that are behind keep their stand-ins.
+func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
 	r, w := l.fp.run, v.work
-	if len(level) == 0 {
+	if len(v.next(behind)) == 0 {
 		return nil, nil
 	}
 	late, waits, problem := l.come(ctx, v, behind)
@@ -298,7 +301,7 @@ func (l *loop) advance(ctx context.Context, v *visit, level []string, behind map
 	r.refs(w.target, w.set).Mark(p)
 	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step, true), behind)
 	shown := staleplan.Allows(w.Plan, step)
-	if err := slices.Concat(findings, shown, r.remade(w, p, level...)).Errors(); len(err) > 0 {
+	if err := slices.Concat(findings, shown, r.remade(w, p, v.next(behind)...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{})
 	}
 	if err := w.target.Keep(ctx, w.set.Owner); err != nil {
