@@ -3,10 +3,13 @@ package broke
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // failed is an error that says what it was given.
@@ -41,25 +44,27 @@ const (
 // TestQuiet: what a process prints that ends by a panic in a goroutine says where, and nothing of what the panic said.
 func TestQuiet(t *testing.T) {
 	if how := os.Getenv(asCrash); how != "" {
-		done := make(chan struct{})
-		go Quiet(func() { panics[how](strings.Join([]string{"c4nary", "in", "a", "panic"}, "-")) })()
-		<-done
+		begin, what, _ := strings.Cut(how, ": ")
+		do := func() { panics[what](strings.Join([]string{"c4nary", "in", "a", "panic"}, "-")) }
+		var g Group
+		map[string]func(func()){"Go": Go, "a group": g.Go}[begin](do)
+		time.Sleep(time.Minute)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for how := range panics {
+	for i, how := range slices.Sorted(maps.Keys(panics)) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestQuiet$")
-			cmd.Env = append(os.Environ(), asCrash+"="+how)
+			cmd.Env = append(os.Environ(), asCrash+"="+[]string{"Go", "a group"}[i%2]+": "+how)
 			out, err := cmd.CombinedOutput()
 			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
 				t.Errorf("it ended with %v", err)
 			}
 			text := string(out)
-			if strings.Contains(text, "c4nary") || !strings.Contains(text, "internal/broke.init.func") || !strings.Contains(text, "broke.caught:") || !strings.Contains(text, "broke_test.go:") {
+			if strings.Contains(text, "c4nary") || !strings.Contains(text, "internal/broke.init.func") || !strings.Contains(text, "broke.caught:") || !strings.Contains(text, "broke.TestQuiet.func") {
 				t.Errorf("it says %s", text)
 			}
 			if want := map[string]string{"the runtime": "index out of range [1] with length 0", "a key": "hash of unhashable type", "a text": "it panicked with a string"}[how]; !strings.Contains(text, want) {

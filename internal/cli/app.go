@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -147,7 +146,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	defer stop()
 	in := interrupt.New(cancel)
 	over, done := make(chan struct{}), make(chan error, 1)
-	var listening sync.WaitGroup
+	var listening broke.Group
 	defer listening.Wait()
 	defer close(over)
 	listening.Go(func() { in.Listen(over, interrupts) })
@@ -163,7 +162,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 			return s.finish(err)
 		}
 	}
-	go broke.Quiet(func() { done <- root.ExecuteContext(ctx) })()
+	broke.Go(func() { done <- root.ExecuteContext(ctx) })
 	select {
 	case err := <-done:
 		if err != nil && in.Ended() {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/kubeapi"
@@ -60,7 +61,7 @@ func (s *Session) ask(ctx context.Context, timeout time.Duration, ahead func(con
 	connected := make(chan struct{})
 	failed := make(chan struct{})
 	once := kubeapi.Request{Method: http.MethodGet, Timeout: timeout, Attempts: connectAttempts}
-	var wg sync.WaitGroup
+	var wg broke.Group
 	var errVersion, errKinds, errUID error
 	wg.Go(func() {
 		r := once
@@ -94,7 +95,7 @@ func (s *Session) Verify(ctx context.Context) error {
 	s = s.As(kubeapi.Identity{})
 	like, was := kubeapi.Request{Method: http.MethodGet, Attempts: connectAttempts}, s.Facts()
 	now := was
-	var wg sync.WaitGroup
+	var wg broke.Group
 	var errUID error
 	wg.Go(func() { now.UID, now.WeakUID, errUID = s.ClusterUID(ctx, like) })
 	version, err := s.ServerVersion(ctx, like)
@@ -115,7 +116,7 @@ func (s *Session) Verify(ctx context.Context) error {
 
 // Check asks which rights are missing for a plan, and whether it is still the same cluster that answers, in one round trip.
 func (s *Session) Check(ctx context.Context, p *plan.Plan) diag.Findings {
-	var wg sync.WaitGroup
+	var wg broke.Group
 	var err error
 	wg.Go(func() { err = s.Verify(ctx) })
 	out := s.Review(ctx, p)

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -27,7 +28,7 @@ func (s *Session) Contents(ctx context.Context, owner string, holders []object.R
 		return out
 	}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	var wg broke.Group
 	shared := s.definitions()
 	for _, r := range holders {
 		wg.Go(func() {
@@ -83,7 +84,7 @@ func (l *looker) namespace(name string) {
 	for name := range names {
 		l.defined[name] = true
 	}
-	var wg sync.WaitGroup
+	var wg broke.Group
 	for _, k := range kinds {
 		if k.Namespaced && k.List && k.Delete && (k.Kind != "Event" || k.Custom) {
 			wg.Go(func() { l.list(k, name) })

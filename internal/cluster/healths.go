@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
@@ -43,7 +45,7 @@ type healths struct {
 	owner string
 	rules map[string]health.Rules
 	byRef map[object.Ref]plan.InventoryEntry
-	wg    sync.WaitGroup
+	wg    broke.Group
 
 	mu       sync.Mutex
 	out      map[object.Ref]health.Status
@@ -69,11 +71,7 @@ func (h *healths) kind(gk schema.GroupKind, list []plan.InventoryEntry) {
 			}
 		}
 	}
-	var wg sync.WaitGroup
-	for _, o := range list {
-		wg.Go(func() { h.judge(k, o, seen[o.Ref]) })
-	}
-	wg.Wait()
+	dag.Each(len(list), 0, func(i int) { h.judge(k, list[i], seen[list[i].Ref]) })
 }
 
 func (h *healths) list(k kubeapi.KindInfo, ns string, seen map[object.Ref]map[string]any) error {

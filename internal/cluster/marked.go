@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -50,7 +51,7 @@ func (s *Session) Marked(ctx context.Context, owner string, namespaces ...string
 		}
 		return err
 	}
-	var wg sync.WaitGroup
+	var wg broke.Group
 	for _, k := range all {
 		wg.Go(func() {
 			err := list(k, "")

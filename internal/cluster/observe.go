@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/leftover"
@@ -59,7 +61,7 @@ type observer struct {
 
 	mu       sync.Mutex
 	findings diag.Findings
-	wg       sync.WaitGroup
+	wg       broke.Group
 }
 
 func (o *observer) find(f diag.Finding) {
@@ -199,7 +201,7 @@ func (o *observer) listOwned(gk schema.GroupKind, refs []object.Ref) {
 	for _, r := range refs {
 		namespaces[r.Namespace] = true
 	}
-	var wg sync.WaitGroup
+	var wg broke.Group
 	for ns := range namespaces {
 		wg.Go(func() {
 			err := o.list(k, ns, selector)
@@ -365,11 +367,7 @@ func (o *observer) listUnknown(gk schema.GroupKind, ns string, refs []object.Ref
 	}
 	if apierrors.IsForbidden(err) {
 		o.narrow(k, ns)
-		var wg sync.WaitGroup
-		for _, r := range refs {
-			wg.Go(func() { o.get(r) })
-		}
-		wg.Wait()
+		dag.Each(len(refs), 0, func(i int) { o.get(refs[i]) })
 		return
 	}
 	o.check(refs[0], err)

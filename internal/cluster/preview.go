@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/leftover"
@@ -39,7 +40,7 @@ func (s *Session) Preview(ctx context.Context, reqs []PreviewRequest, all []plan
 	p.kinds = object.DefinedKinds(written)
 	out := make(map[object.Ref]plan.Preview, len(reqs))
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	var wg broke.Group
 	for _, r := range reqs {
 		wg.Go(func() {
 			one := p.preview(ctx, r)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
@@ -48,7 +49,7 @@ func (s *Session) without(ctx context.Context, all []rights.Right) []rights.Righ
 		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
 	}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	var wg broke.Group
 	var missing []rights.Right
 	for ns, needed := range byNamespace {
 		wg.Go(func() {
@@ -90,7 +91,7 @@ func (s *Session) askEach(ctx context.Context, asked []rights.Right) []rights.Ri
 		groups[all] = append(groups[all], r)
 	}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	var wg broke.Group
 	var out []rights.Right
 	for all, list := range groups {
 		wg.Go(func() {

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
@@ -78,7 +79,7 @@ func (o *observer) crds(wanted map[string]schema.GroupKind) map[string]meta {
 		return out
 	}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	var wg broke.Group
 	forbidden := 0
 	for name := range wanted {
 		wg.Go(func() {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/ceiling"
 	"hawser.dev/hawser/internal/diag"
 )
@@ -73,7 +74,7 @@ func (w *Watchdog) enter(what string, timed bool) (leave func()) {
 	w.running[id] = evaluation{what: what, since: time.Now(), heap: w.heap(), timed: timed}
 	if !w.ticking {
 		w.ticking = true
-		go w.tick()
+		broke.Go(w.tick)
 	}
 	return func() {
 		lift()

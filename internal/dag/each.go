@@ -1,24 +1,22 @@
 package dag
 
 import (
-	"sync"
-
 	"hawser.dev/hawser/internal/broke"
 )
 
-// Each runs fn for 0..n-1, at most limit at once, and waits for all.
+// Each runs fn for 0..n-1, at most limit at once (all for 0), and waits for all.
 func Each(n, limit int, fn func(i int)) {
 	if limit <= 0 || limit > n {
 		limit = n
 	}
-	var wg sync.WaitGroup
+	var wg broke.Group
 	next := make(chan int)
 	for range limit {
-		wg.Go(broke.Quiet(func() {
+		wg.Go(func() {
 			for i := range next {
 				fn(i)
 			}
-		}))
+		})
 	}
 	for i := range n {
 		next <- i

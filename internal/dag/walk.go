@@ -51,7 +51,7 @@ func (w *Walk[K]) Pass(ctx context.Context, stop <-chan struct{}, limit int, ste
 			done = nil
 		}
 		for _, node := range w.Next(limit, ctx.Err() != nil) {
-			go broke.Quiet(func() { ends <- ending{node, step(ctx, node)} })()
+			broke.Go(func() { ends <- ending{node, step(ctx, node)} })
 		}
 		if w.Running() == 0 {
 			return

@@ -4,12 +4,12 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/builtin"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
@@ -66,7 +66,7 @@ func (r Resolver) checks(p *InstanceRender, s *State, module []v1alpha1.HealthRu
 func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*InstanceRender) diag.Findings {
 	results := make([]render.Result, len(parts))
 	errs := make([]error, len(parts))
-	var wg sync.WaitGroup
+	var wg broke.Group
 	for i, p := range parts {
 		wg.Go(func() { results[i], errs[i] = r.rendered(ctx, s, p) })
 	}

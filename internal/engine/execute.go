@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -41,7 +41,7 @@ func (r *run) recheck(ctx context.Context, w *work) diag.Findings {
 	was := w.input.Live
 	var in plan.Input
 	var findings diag.Findings
-	var observed sync.WaitGroup
+	var observed broke.Group
 	observed.Go(func() { in, findings = r.observe(ctx, w, w.input.Options) }) // with the record planned from
 	record, handle, _, err := r.current(ctx, w.target, w.set.Owner)
 	observed.Wait()

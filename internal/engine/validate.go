@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/plan"
@@ -79,7 +79,7 @@ func (r *run) foresee(ctx context.Context, w *work) (end func()) {
 	if len(changing) == 0 || t.session == nil {
 		return func() {}
 	}
-	var looks sync.WaitGroup
+	var looks broke.Group
 	if r.req.Applies {
 		t.session.Foresee(ctx, plan.Places(changing))
 	}

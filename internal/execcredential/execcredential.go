@@ -28,6 +28,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/terminal"
@@ -208,7 +209,7 @@ func (p *Plugin) begin(ctx context.Context) *run {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	at := &run{cancel: cancel, done: make(chan struct{})}
 	p.run = at
-	go func() {
+	broke.Go(func() {
 		defer cancel()
 		got, err := p.ask(ctx)
 		p.mu.Lock()
@@ -221,7 +222,7 @@ func (p *Plugin) begin(ctx context.Context) *run {
 			}
 		}
 		close(at.done)
-	}()
+	})
 	return at
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/diag"
@@ -79,10 +80,10 @@ func (p *Pool) start() (*kid, error) {
 		end()
 		return nil, errors.Join(err, to.Close(), from.Close())
 	}
-	go func() {
+	broke.Go(func() {
 		k.err = k.cmd.Finish()
 		close(k.done)
-	}()
+	})
 	return k, nil
 }
 
@@ -114,10 +115,10 @@ func (k *kid) alive() bool {
 func (k *kid) close() {
 	_ = k.to.Close()
 	k.end()
-	go func() {
+	broke.Go(func() {
 		<-k.done
 		_ = k.from.Close()
-	}()
+	})
 }
 
 // ask asks one question. Unless the error is about the question alone, the child has ended.

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/ceiling"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -29,10 +30,10 @@ func bound(l cuelang.WatchLimits, ends func(diag.Finding)) {
 	}
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGXCPU)
-	go func() {
+	broke.Go(func() {
 		<-over
 		ends(diag.Errorf(CodeTooLong, "evaluation takes more than %s of processor time", processorTime(l)))
-	}()
+	})
 }
 
 // more allows the processor time of one question.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/diag"
@@ -68,7 +69,7 @@ func Serve(c Child) int {
 	if s.send(kindHello, hello{Protocol: protocol, Build: c.Build}) != nil || h.Protocol != protocol || h.Build != c.Build {
 		return 1
 	}
-	go s.read(in)
+	broke.Go(func() { s.read(in) })
 	s.limits = h.Limits
 	debug.SetMaxStack(maxStack)
 	s.watchdog = cuelang.Watch(h.Limits, s.ends)

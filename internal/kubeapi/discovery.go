@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
@@ -154,7 +154,7 @@ func (c *Client) Discover(ctx context.Context, like Request) error {
 		_, err := c.Do(ctx, r)
 		return err
 	}
-	var wg sync.WaitGroup
+	var wg broke.Group
 	var errCore, errGroups error
 	wg.Go(func() { errCore = ask("/api", &core) })
 	wg.Go(func() { errGroups = ask("/apis", &groups) })

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -210,7 +211,7 @@ type Streams struct {
 	end      context.CancelFunc
 	mu       sync.Mutex
 	open     map[streamKey]*Stream
-	all      sync.WaitGroup
+	all      broke.Group
 }
 
 // Streams watches objects with a label selector until ctx ends, or it is closed.

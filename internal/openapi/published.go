@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/once"
 )
 
@@ -34,7 +34,7 @@ func (p *Published) Documents(ctx context.Context, versions []schema.GroupVersio
 		return nil, []error{err}
 	}
 	docs, errs := make([]*Document, len(versions)), make([]error, len(versions))
-	var wg sync.WaitGroup
+	var wg broke.Group
 	for i, gv := range versions {
 		at, ok := index[IndexKey(gv)]
 		if !ok {

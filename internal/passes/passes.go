@@ -199,7 +199,7 @@ func (r *Rollout) tell(d rollout.Decision) {
 
 func (r *Rollout) begin(step func() visited) {
 	r.inFlight++
-	go broke.Quiet(func() { r.ended <- step() })()
+	broke.Go(func() { r.ended <- step() })
 }
 
 // visit goes on with a cluster's part.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"hawser.dev/hawser/internal/broke"
 )
 
 // Prompter asks on a terminal. Whatever is not a clear yes is a no: so are an empty answer, the end of the input and
@@ -43,10 +45,10 @@ func (p Prompter) ask(ctx context.Context, question string) (string, error) {
 		return "", err
 	}
 	answer := make(chan string, 1)
-	go func() {
+	broke.Go(func() {
 		line, _ := bufio.NewReader(p.In).ReadString('\n')
 		answer <- line
-	}()
+	})
 	select {
 	case line := <-answer:
 		if !strings.HasSuffix(line, "\n") {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/permit"
 )
 
@@ -41,7 +42,7 @@ func Begin(ctx context.Context, ttl time.Duration, taken time.Time, renew func(c
 	r.renewed.Store(&taken)
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.ctx = permit.With(ctx, r.permit)
-	go r.keep()
+	broke.Go(r.keep)
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/fleetplan"
 )
 
@@ -22,7 +23,7 @@ type Live struct {
 	dirty  bool
 	last   time.Time
 	stop   chan struct{}
-	ended  sync.WaitGroup
+	ended  broke.Group
 	once   sync.Once
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"hawser.dev/hawser/internal/broke"
 )
 
 // FreshFor is how long what was asked ahead is good for.
@@ -19,7 +21,7 @@ type Known struct {
 // used from several goroutines.
 type Ahead struct {
 	mu    sync.Mutex
-	all   sync.WaitGroup
+	all   broke.Group
 	asked map[string]*asked
 }
 

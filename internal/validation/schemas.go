@@ -3,10 +3,10 @@ package validation
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/openapi"
@@ -46,7 +46,7 @@ func (s *Schemas) Foresee(ctx context.Context, versions []schema.GroupVersion) (
 	ctx, cancel := context.WithCancel(ctx)
 	published := s.published()
 	s.ahead = published
-	var reading sync.WaitGroup
+	var reading broke.Group
 	reading.Go(func() { _, _ = published.Documents(ctx, versions) }) // what could not be read is asked for again
 	return func() {
 		cancel()

@@ -11,9 +11,9 @@ import (
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"golang.org/x/sync/errgroup"
 	"oras.land/oras-go/v2"
 
+	"hawser.dev/hawser/internal/dag"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 )
@@ -95,22 +95,23 @@ func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) 
 	out := make([]module.Tag, len(names))
 	whole, cancel := context.WithTimeoutCause(ctx, c.o.ListTime, errSlow)
 	defer cancel()
-	group, each := errgroup.WithContext(whole)
-	group.SetLimit(detailsAtOnce)
+	each, stop := context.WithCancelCause(whole)
+	defer stop(nil)
 	var told atomic.Int64
-	for i, name := range names {
-		out[i].Name = name
-		if opts.Details {
-			group.Go(func() error {
-				err := c.detail(each, p.at(name), &out[i])
-				if err == nil {
-					told.Add(1)
-				}
-				return err
-			})
+	dag.Each(len(names), detailsAtOnce, func(i int) {
+		out[i].Name = names[i]
+		if !opts.Details || each.Err() != nil {
+			return
 		}
+		if err := c.detail(each, p.at(names[i]), &out[i]); err != nil {
+			stop(err) // the first one stands
+			return
+		}
+		told.Add(1)
+	})
+	if opts.Details && int(told.Load()) < len(names) {
+		err = context.Cause(each)
 	}
-	err = group.Wait()
 	if err != nil && context.Cause(whole) == errSlow {
 		return nil, c.slow(p, fmt.Sprintf("it had told of %d of %s by then", told.Load(), diag.Counted(len(names), "tag")))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+
+	"hawser.dev/hawser/internal/broke"
 )
 
 // googleScope is what tokens are asked for.
@@ -50,10 +52,10 @@ func (g *googleTokens) token(ctx context.Context) (string, error) {
 		err error
 	}
 	done := make(chan result, 1)
-	go func() {
+	broke.Go(func() {
 		got, err := g.ask()
 		done <- result{got, err}
-	}()
+	})
 	select {
 	case <-ctx.Done():
 		return "", &unsent{context.Cause(ctx), true}

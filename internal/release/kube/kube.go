@@ -25,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/answer"
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 )
@@ -355,7 +356,7 @@ func (s *Store) create(ctx context.Context, path string, body, into any) error {
 	s.mu.Unlock()
 	making := make(chan error, 1)
 	if bare {
-		go func() { making <- s.makeNamespace(ctx) }()
+		broke.Go(func() { making <- s.makeNamespace(ctx) })
 	}
 	err := s.c.Post(ctx, path, writeQuery(), body, into)
 	missing := apierrors.IsNotFound(err)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/health"
 )
 
@@ -66,11 +67,11 @@ func (r *Renderer) bounded(c health.Check, evaluate func() (health.Status, error
 		err error
 	}
 	done, begun := make(chan result, 1), time.Now()
-	go func() {
+	broke.Go(func() {
 		defer r.opts.Watch.EnterUntimed("health check " + c.Name)()
 		st, err := evaluate()
 		done <- result{st, err}
-	}()
+	})
 	late := time.NewTimer(r.checkTime())
 	defer late.Stop()
 	select {
