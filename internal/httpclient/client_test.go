@@ -133,6 +133,18 @@ func TestDeadlines(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(100 * time.Millisecond)
 			}
+		case "/trickle":
+			for r.Context().Err() == nil {
+				_, _ = io.WriteString(w, ".")
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		case "/slow":
+			for range 8 {
+				_, _ = io.WriteString(w, strings.Repeat(".", least))
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(100 * time.Millisecond)
+			}
 		case "/endless":
 			for r.Context().Err() == nil {
 				_, _ = io.WriteString(w, ".")
@@ -154,6 +166,13 @@ func TestDeadlines(t *testing.T) {
 	}
 	if got, err := get(t, New(Options{Stall: 20 * time.Second}), s.URL+"/steady"); err != nil || got != "......" {
 		t.Errorf("steady: %q %v", got, err)
+	}
+	if got, err := get(t, New(Options{Stall: 500 * time.Millisecond, Retries: -1}), s.URL+"/slow"); err != nil || len(got) != 8*least {
+		t.Errorf("slow: %d bytes %v", len(got), err)
+	}
+	_, err := get(t, New(Options{Stall: 200 * time.Millisecond, Retries: -1}), s.URL+"/trickle")
+	if stall, ok := errors.AsType[*StallError](err); !ok || stall.Whole || stall.Moved == 0 || !strings.Contains(err.Error(), "no more than") {
+		t.Errorf("a byte now and then: %v", err)
 	}
 	// A server that does not read what it is sent.
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -7,19 +7,26 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
-// StallError is a server with which nothing moved for too long, or which took too long altogether.
+// StallError is a server with which nothing moved for too long, or next to nothing, or which took too long altogether.
 type StallError struct {
 	Host string
 	// After is the time it was given; Whole says that it was for the whole exchange.
 	After time.Duration
 	Whole bool
+	// Moved is how many bytes moved in that time.
+	Moved int64
 }
 
 func (e *StallError) Error() string {
 	if e.Whole {
 		return fmt.Sprintf("%s was not done after %s", e.Host, e.After)
+	}
+	if e.Moved > 0 {
+		return fmt.Sprintf("with %s no more than %s moved in %s", e.Host, diag.Counted(int(e.Moved), "byte"), e.After)
 	}
 	return fmt.Sprintf("%s was silent for %s", e.Host, e.After)
 }
@@ -27,7 +34,11 @@ func (e *StallError) Error() string {
 // Timeout is true: the error is one of time.
 func (e *StallError) Timeout() bool { return true }
 
-// guard ends exchanges in which nothing moves.
+// least is how many bytes of a body have to move for an exchange to be given more time, but for its last ones: a server that sends
+// a byte now and then is as good as silent.
+const least = 4 << 10
+
+// guard ends exchanges in which nothing moves, or next to nothing.
 type guard struct {
 	base         http.RoundTripper
 	stall, total time.Duration
@@ -37,14 +48,14 @@ type guard struct {
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	w := &watch{stall: g.stall, host: req.URL.Host, cancel: cancel}
-	w.silence = time.AfterFunc(g.stall, func() { w.end(&StallError{Host: w.host, After: g.stall}) })
+	w.silence = time.AfterFunc(g.stall, func() { w.end(&StallError{Host: w.host, After: g.stall, Moved: w.bytes.Load()}) })
 	w.whole = time.AfterFunc(g.total, func() { w.end(&StallError{Host: w.host, After: g.total, Whole: true}) })
 	out := req.WithContext(ctx)
 	if req.Body != nil && req.Body != http.NoBody {
 		out.Body = &moving{ReadCloser: req.Body, watch: w}
 	}
 	resp, err := g.base.RoundTrip(out)
-	w.moved()
+	w.moved(least) // the header
 	if err != nil {
 		w.stop()
 		cancel(nil)
@@ -61,9 +72,16 @@ type watch struct {
 	silence, whole *time.Timer
 	cancel         context.CancelCauseFunc
 	ended          atomic.Pointer[StallError]
+	// bytes are those that moved since the time for the next ones began.
+	bytes atomic.Int64
 }
 
-func (w *watch) moved() { w.silence.Reset(w.stall) }
+func (w *watch) moved(n int) {
+	if w.bytes.Add(int64(n)) >= least {
+		w.bytes.Store(0)
+		w.silence.Reset(w.stall)
+	}
+}
 
 func (w *watch) end(why *StallError) {
 	w.ended.CompareAndSwap(nil, why)
@@ -83,7 +101,7 @@ func (w *watch) explain(err error) error {
 	return err
 }
 
-// moving is a body whose every read is a sign of life; the response's ends the exchange.
+// moving is a body whose bytes are signs of life; the response's ends the exchange.
 type moving struct {
 	io.ReadCloser
 	watch *watch
@@ -92,7 +110,7 @@ type moving struct {
 
 func (m *moving) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
-	m.watch.moved()
+	m.watch.moved(n)
 	if err != nil && m.last {
 		m.watch.stop()
 	}
