@@ -85,7 +85,7 @@ func TestRegistryHangs(t *testing.T) {
 			ref.Version = "1.x"
 		}
 		_, err := hasty().Fetch(t.Context(), ref)
-		wantCode(t, err, "registry-timeout", r.Host, "silent for 50ms")
+		wantCode(t, err, "registry-timeout", r.Host, " 50ms")
 	}
 	r.Fail(r.Hang())
 	_, err := hasty().Push(t.Context(), r.OCI("mods/x")+":2.0.0", moduleOf(t, "2.0.0", moduleFiles), module.PushOptions{})
