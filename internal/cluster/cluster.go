@@ -7,8 +7,10 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/latevalues"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
@@ -179,13 +182,6 @@ type Problem struct {
 	Unrecorded bool
 }
 
-// NotStarted is an object that was not written, and the object whose failure stopped it (the zero Ref: cancelled, out
-// of time, or pruning did not begin).
-type NotStarted struct {
-	Ref     object.Ref
-	Because object.Ref
-}
-
 // ExecuteResult is what was done.
 type ExecuteResult struct {
 	// Inventory is complete: what was written is there as the API server answered, the rest as the request had it.
@@ -194,7 +190,8 @@ type ExecuteResult struct {
 	HookStates map[string]plan.HookState
 	Done       plan.Counts
 	Problems   []Problem
-	NotStarted []NotStarted
+	// NotStarted are the objects of which nothing was begun.
+	NotStarted []latevalues.Left
 	Findings   diag.Findings
 	// Ready: everything waited for got ready. TimedOut: something did not in time. Pruned: what was to go is gone.
 	Ready, TimedOut, Pruned bool
@@ -228,15 +225,16 @@ func (r ExecuteResult) Reason() string {
 		return "not finished"
 	}
 	p := r.Problems[0]
-	what, name := p.Instance, p.Ref.String()
-	if what == "" {
-		what = name
-	}
+	name := p.Ref.String()
+	what := cmp.Or(p.Instance, name)
 	if p.Ref.Kind == "" { // the instance as a whole could not be begun
 		name = what
 	}
 	if p.Written && p.Hook == "" {
 		return what + " not ready"
+	}
+	if line := p.Status.Line(); strings.HasPrefix(line, name) {
+		return line
 	}
 	return name + ": " + p.Status.Line()
 }

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/answer"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/latevalues"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/order"
 	"hawser.dev/hawser/internal/plan"
@@ -276,7 +277,7 @@ func (e *executor) prune() *walk {
 func (e *executor) notStarted(st order.Step, because object.Ref) {
 	if ch := e.changes[st.Ref]; (st.Kind == order.Write || st.Kind == order.Remove) && ch != nil && (ch.Action.Writes() || ch.Code == plan.CodeEjected) ||
 		st.Kind == order.Run && e.hooks[st].Action.Writes() {
-		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: st.Ref, Because: because})
+		e.result.NotStarted = append(e.result.NotStarted, latevalues.Left{Ref: st.Ref, Because: because})
 	}
 }
 
@@ -290,7 +291,7 @@ func (e *executor) fail(ctx context.Context, p Problem) error {
 	if ctx.Err() != nil && errors.Is(p.Err, context.Cause(ctx)) && !p.Written {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.result.NotStarted = append(e.result.NotStarted, NotStarted{Ref: p.Ref})
+		e.result.NotStarted = append(e.result.NotStarted, latevalues.Left{Ref: p.Ref})
 		return err
 	}
 	e.mu.Lock()

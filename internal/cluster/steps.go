@@ -1,10 +1,12 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/latevalues"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/rollout"
 )
@@ -19,22 +21,19 @@ func (r ExecuteResult) Then(step ExecuteResult) ExecuteResult {
 	return step
 }
 
-// Undone are the objects of which nothing was begun, and the instances of those that failed.
-func (r ExecuteResult) Undone() (refs []object.Ref, instances []string) {
-	for _, n := range r.NotStarted {
-		refs = append(refs, n.Ref)
-	}
+// Ended is how the run ended, for the decision which instances were not begun.
+func (r ExecuteResult) Ended() latevalues.End {
+	e := latevalues.End{Left: r.NotStarted, Failed: map[string]string{}, Cancelled: r.Cancelled, TimedOut: r.TimedOut}
 	for _, p := range r.Problems {
-		instances = append(instances, p.Instance)
+		e.Failed[p.Instance] = cmp.Or(e.Failed[p.Instance], ExecuteResult{Problems: []Problem{p}}.Reason())
 	}
-	return refs, instances
+	return e
 }
 
-// LeaveOut notes objects that were not begun because of the first problem.
+// LeaveOut notes objects that were not begun because of what came before.
 func (r *ExecuteResult) LeaveOut(refs ...object.Ref) {
-	because := slices.Concat(r.Problems, []Problem{{}})[0].Ref
 	for _, ref := range refs {
-		r.NotStarted = append(r.NotStarted, NotStarted{Ref: ref, Because: because})
+		r.NotStarted = append(r.NotStarted, latevalues.Left{Ref: ref})
 	}
 }
 

@@ -153,7 +153,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		record.Phase = release.Written
 	}
 	if record.Unfinished, record.Done = nil, result.Done; !result.OK() && !result.Cancelled && !fleetplan.Ends(l.fp.Verb) {
-		undone, failed := result.Undone()
+		undone, failed := result.Ended().Undone()
 		record.Unfinished = release.InstancesOf(undone, w.Plan.Changes, record.Inventory, failed)
 	}
 	objects, err := w.objects(ctx, record.Hooks)

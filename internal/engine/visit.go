@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"hawser.dev/hawser/internal/bind"
@@ -46,12 +45,12 @@ type visit struct {
 	total  cluster.ExecuteResult
 	// execution is that of the step, nil before it has begun; values are those that it has to wait for first, by who takes them and where.
 	execution *cluster.Execution
-	values    map[string]*rollout.Poll
+	values    rollout.Polls
 }
 
 // Part is one cluster's part of the rollout.
 func (l *loop) Part(cluster string, wave int, wake func()) passes.Part {
-	return &visit{loop: l, work: l.fp.works[cluster], wave: wave, start: l.now(), wake: wake, values: map[string]*rollout.Poll{},
+	return &visit{loop: l, work: l.fp.works[cluster], wave: wave, start: l.now(), wake: wake, values: rollout.Polls{},
 		row: &fleetplan.ClusterOutcome{Cluster: cluster, Result: fleetplan.Failed}}
 }
 
@@ -218,7 +217,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 
 // behind are the instances of which nothing is begun any more.
 func (v *visit) behind() map[string]bool {
-	_, failed := v.total.Undone()
+	_, failed := v.total.Ended().Undone()
 	return latevalues.Behind(failed, v.set.Depends, v.late)
 }
 
@@ -329,7 +328,7 @@ func (l *loop) come(ctx context.Context, v *visit, behind map[string]bool) (late
 		}
 		waiting, parts = append(waiting, now...), append(parts, of...)
 		ahead, apart := latevalues.PutOff(v.levels, v.step, waiting, v.set.Depends, v.late, behind)
-		if !apart || !v.overdue(waiting) {
+		if !apart || !v.values.Overdue(l.now(), waiting) {
 			return nil, rollout.Joint(parts), nil
 		}
 		levels = ahead
@@ -362,22 +361,13 @@ func (l *loop) awaitAll(ctx context.Context, v *visit, p *desired.InstanceRender
 	return nil, nil
 }
 
-// overdue reports that the values of all of the instances have been waited for so long that others go on without them.
-func (v *visit) overdue(instances []string) bool {
-	for of, poll := range v.values {
-		if name, _, _ := strings.Cut(of, " "); slices.Contains(instances, name) && !poll.Overdue(v.loop.now()) {
-			return false
-		}
-	}
-	return true
-}
-
 // await reads a value that another instance gives, and is nil where it has come.
 func (l *loop) await(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From) (*rollout.Part, *cluster.Problem) {
 	refs := l.fp.run.desired(v.target).Givers(v.set)
 	v.target.Forget(f, refs.Object(f))
 	x, n := refs.Known(ctx, p.Placed.Name, f)
 	if x != nil {
+		v.values.Came(p.Placed.Name, f.At)
 		return nil, nil
 	}
 	return l.wanting(ctx, v, p, f, n)
@@ -387,12 +377,10 @@ func (l *loop) await(ctx context.Context, v *visit, p *desired.InstanceRender, f
 // is not there, n where that is known.
 func (l *loop) wanting(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
 	refs := l.fp.run.desired(v.target).Givers(v.set)
-	at := refs.Object(f)
-	of := p.Placed.Name + " " + f.At
-	v.values[of] = cmp.Or(v.values[of], rollout.NewPoll(l.now(), v.end, p.Placed.Timeout.Duration))
-	if n == nil && refs.MayCome(f) && l.now().Before(v.values[of].Until) && ctx.Err() == nil && !l.stopped() {
+	at, poll := refs.Object(f), v.values.Of(p.Placed.Name, f.At, l.now(), v.end, p.Placed.Timeout.Duration)
+	if n == nil && refs.MayCome(f) && l.now().Before(poll.Until) && ctx.Err() == nil && !l.stopped() {
 		why := fmt.Sprintf("%s takes its %s", p.Placed.Name, f.Path)
-		waits, first := v.values[of].Next(l.now(), at.String()+": "+why)
+		waits, first := poll.Next(l.now(), at.String()+": "+why)
 		if first {
 			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
 				Instance: p.Placed.Name, Object: &at, Message: why})
@@ -415,7 +403,10 @@ func (l *loop) close(ctx context.Context, v *visit) {
 		row.Done.Unchanged += max(0, w.Plan.Writes()-result.Done.Writes())
 	}
 	waited := !slices.ContainsFunc(result.Problems, func(p cluster.Problem) bool { return p.Err != nil })
+	row.NotBegun = latevalues.NotBegun(v.Plan, result.Ended(), v.set.Depends, v.late, v.values.Waiting())
 	row.Close(result.OK(), !l.req.Wait && !fleetplan.Ends(l.fp.Verb), context.Cause(ctx), l.stopped() && waited, result.Reason())
+	row.Redact(l.Redactor)
+	v.record.NotBegun = row.NotBegun
 	c, cancel := background(ctx)
 	defer cancel()
 	err := row.Lost(l.shut(c, w, v.record, result))

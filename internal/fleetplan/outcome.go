@@ -73,6 +73,8 @@ type ClusterOutcome struct {
 	// Reason is one line: "api not ready". Problems are the objects that failed.
 	Reason   string    `json:"reason,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
+	// NotBegun are the instances of which something was not begun, and because of what.
+	NotBegun []plan.NotBegun `json:"notBegun,omitempty"`
 	// TimedOut: written, and not ready in time or beyond hope (exit code 4 rather than 1).
 	TimedOut bool `json:"timedOut,omitempty"`
 	// Later: its wave comes after --until-wave, so that not having started is no failure.
@@ -150,6 +152,42 @@ func (c *ClusterOutcome) Close(done, writtenAlone bool, cause error, interrupted
 	default:
 		c.Reason = reason
 	}
+	var names []string
+	for _, n := range c.NotBegun {
+		if n.Instance != "" && !n.Partly {
+			names = append(names, n.Instance)
+		}
+	}
+	if !done && len(names) > 0 {
+		c.Reason += "; not begun: " + diag.Few(names)
+	}
+}
+
+// Unbegun tells what of instances was not begun, a line each; where clusters have the same in common it is said once. names tells of clusters.
+func (o *Outcome) Unbegun(names func(clusters []string) string, all bool) []string {
+	const most = 5
+	var texts []string
+	on := map[string][]string{}
+	for _, c := range o.Clusters {
+		for _, n := range c.NotBegun {
+			text := n.String()
+			if on[text] == nil {
+				texts = append(texts, text)
+			}
+			on[text] = append(on[text], c.Cluster)
+		}
+	}
+	more := len(texts) - most
+	if !all && more > 1 {
+		texts = texts[:most]
+	}
+	for i, text := range texts {
+		texts[i] = names(on[text]) + ": " + text
+	}
+	if !all && more > 1 {
+		texts = append(texts, fmt.Sprintf("and %d more were not begun, see -v or -o json", more))
+	}
+	return texts
 }
 
 // Unready are the objects that somebody waits for and that are not ready.
@@ -337,9 +375,15 @@ func (o *Outcome) Redact(m plan.Masker) {
 // Redact masks what a row says: of each problem's instance also what is secret there alone.
 func (c *ClusterOutcome) Redact(m plan.Masker) {
 	c.Reason = m.Redact(c.Reason)
+	for i, n := range c.NotBegun {
+		c.NotBegun[i].Why = m.Said(n.Instance, m.Redact(n.Why))
+	}
 	for j, p := range c.Problems {
 		said := func(text string) string { return m.Said(p.Instance, text) }
 		c.Reason, c.Problems[j].Status = said(c.Reason), p.Status.Masked(said)
+		for i, n := range c.NotBegun {
+			c.NotBegun[i].Why = said(n.Why)
+		}
 	}
 }
 

@@ -182,6 +182,8 @@ type Standing struct {
 	// Done, Instances and Origins are of the release, where it came to the cluster.
 	Done      plan.Counts `json:"done,omitzero"`
 	Instances []Instance  `json:"instances,omitempty"`
+	// NotBegun are the instances of which the release, or its last correction, did not begin something, and because of what.
+	NotBegun []plan.NotBegun `json:"notBegun,omitempty"`
 	// Corrections tell when what others had changed of the release there was put right, the last one last.
 	Corrections []release.Correction `json:"corrections,omitempty"`
 	Origins     map[string]string    `json:"origins,omitempty"`
@@ -411,7 +413,7 @@ func (l *ledger) release(rollout string) Release {
 		if in {
 			out.describe(*rec)
 			st.Done, st.Origins, st.Instances, st.backTo = rec.Done, rec.Origins, instancesOf(*rec), rec.RollbackTo
-			st.Corrections, st.soaked, st.unjudged = rec.Corrections, rec.Soaked, rec.Phase == release.Written && rec.Unjudged
+			st.NotBegun, st.Corrections, st.soaked, st.unjudged = rec.NotBegun, rec.Corrections, rec.Soaked, rec.Phase == release.Written && rec.Unjudged
 			out.Done = out.Done.Add(rec.Done)
 			if rec.Phase.Open() {
 				open, st.InProgress = true, r.kept.InProgress

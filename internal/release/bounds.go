@@ -236,6 +236,9 @@ func (r *Record) plain() error {
 	for _, i := range r.Interrupted {
 		names = append(names, i.names()...)
 	}
+	for _, n := range r.NotBegun {
+		names = append(append(names, n.Instance), n.After...)
+	}
 	for _, c := range r.Corrections {
 		names = append(names, c.Rollout, c.Version)
 		for _, o := range c.Objects {

@@ -113,6 +113,8 @@ func TestNamesInRecords(t *testing.T) {
 		"hawser":    func(r *Record) { r.Version = order },
 		"made":      func(r *Record) { r.Marks = map[string][]chance.Mark{order: {{Length: 1}}} },
 		"undone":    func(r *Record) { r.Unfinished = []string{order} },
+		"unbegun":   func(r *Record) { r.NotBegun = []plan.NotBegun{{Instance: order}} },
+		"after":     func(r *Record) { r.NotBegun = []plan.NotBegun{{Instance: "a", After: []string{order}}} },
 		"needs":     func(r *Record) { r.Depends = map[string][]string{"web": {order}} },
 		"hook": func(r *Record) {
 			r.Hooks = map[string]plan.HookState{"web": {Hooks: []plan.Hook{{Ref: object.Ref{Name: order}}}}}

@@ -145,7 +145,7 @@ func (r *Record) Standard(look bool) (standard *Record, why string) {
 // and author.
 func (r *Record) Corrected(run, now Record, p *plan.Plan) Record {
 	out := *r
-	out.Inventory, out.Hooks, out.Unseen, out.Unfinished = now.Inventory, now.Hooks, now.Unseen, now.Unfinished
+	out.Inventory, out.Hooks, out.Unseen, out.Unfinished, out.NotBegun = now.Inventory, now.Hooks, now.Unseen, now.Unfinished, now.NotBegun
 	c := Correction{Rollout: run.Rollout, Phase: now.Phase, Started: now.Started, Author: run.Author, Message: run.Message, Version: run.Version, Objects: touched(p)}
 	notes, last := slices.Clone(r.Corrections), r.correcting()
 	if n := len(now.Corrections); n > 0 && now.Corrections[n-1].Rollout == run.Rollout { // it is closed

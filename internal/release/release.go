@@ -72,8 +72,7 @@ type Record struct {
 	WeakUID bool `json:"weakUID,omitempty"`
 	// ClusterServer is the digest of the API server's address and authority as the last run reached it.
 	ClusterServer string `json:"clusterServer,omitempty"`
-	// Lineage is the id that the first apply made, Source where the bundle was applied from. "" and zero in records of
-	// before there were any.
+	// Lineage is the id that the first apply made, Source where the bundle was applied from. "" and zero in records of before there were any.
 	Lineage string         `json:"lineage,omitempty"`
 	Source  lineage.Source `json:"source,omitzero"`
 	// Files are what the bundle was read from, files and directories, relative to the Source's directory; nil when unknown.
@@ -141,8 +140,9 @@ type Record struct {
 	Marks map[string][]chance.Mark `json:"marks,omitempty"`
 	// Unfinished are the instances of which a failed run left something undone or not ready, where it is known which.
 	Unfinished []string `json:"unfinished,omitempty"`
-	// Preceded: a release before this one succeeded here, so that there is one to go back to. False in records of before there
-	// was this.
+	// NotBegun are those of which the run did not begin something, and because of what.
+	NotBegun []plan.NotBegun `json:"notBegun,omitempty"`
+	// Preceded: a release before this one succeeded here, so that there is one to go back to. False in records of before there was this.
 	Preceded bool `json:"preceded,omitempty"`
 	// Keep is the number of revisions that are kept of the bundle, 0 for Retention.
 	Keep int `json:"keep,omitempty"`

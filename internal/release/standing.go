@@ -81,17 +81,20 @@ func (r *Record) Unready() string {
 	case r != nil && r.Standing() == Written:
 		return "the last run did not wait until it was ready"
 	case r != nil && r.Standing() == Failed && len(r.Unfinished) > 0:
-		return "the last run failed (" + strings.Join(r.Unfinished, ", ") + ")"
+		return "the last run failed (" + strings.Join(plan.Unfinished(r.Unfinished, r.NotBegun), ", ") + ")"
 	case r != nil && r.Standing() == Failed:
 		return "the last run failed"
 	}
 	return ""
 }
 
-// StoppedAt says at which hooks the last run of an instance stopped, where it failed: those of the first event that did not pass. It is ""
-// where there are none.
+// StoppedAt says of an instance that the last run failed before it was begun, and because of what, or at which hooks it stopped: those of the
+// first event that did not pass. It is "" where neither is so.
 func (r *Record) StoppedAt(instance string) string {
 	life := r.Hooks[instance]
+	if i := slices.IndexFunc(r.NotBegun, func(n plan.NotBegun) bool { return n.Instance == instance }); i >= 0 {
+		return "in the last run " + r.NotBegun[i].String()
+	}
 	if r.Phase != Failed || life.Step == "" {
 		return ""
 	}

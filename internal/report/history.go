@@ -139,6 +139,9 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 			phase += " by " + clean(c.InProgress)
 		}
 		t.Row(c.Cluster, at, dash(c.Revision), phase, cmp.Or(st.stamp(c.Finished), "-"), cmp.Or(doneOf(c.Done), "-"))
+		for _, n := range c.NotBegun {
+			t.note(1, n.String(), yellow)
+		}
 		for _, k := range c.Corrections {
 			t.note(1, strings.TrimSuffix(fmt.Sprintf("drift put right %s by %s, %s %s: %s", cmp.Or(stamp(k.Finished), stamp(k.Started)), cmp.Or(clean(k.Author), "nobody known"),
 				cmp.Or(string(k.Phase), "ended"), cmp.Or(doneOf(k.Done), "without a change"), clean(k.Message)), ": "), dim)

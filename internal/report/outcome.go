@@ -159,6 +159,9 @@ func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error
 		}
 		g.write(o)
 	}
+	for _, text := range oc.Unbegun(Names, st.Verbose > 0) {
+		o.wrapped(2, clean(text), "")
+	}
 	o.noted(2, clean(oc.WentBack.Said()), "")
 	next(o, oc, h)
 	return o.ended(oc.Findings)

@@ -65,7 +65,9 @@ func (g problemGroup) write(o *out) {
 		if details = details[1:]; len(g.clusters) > 1 {
 			cause = fleetplan.Podless(cause)
 		}
-		text += ": " + cause
+		if text += ": " + cause; strings.HasPrefix(cause, g.problem.Object.String()) { // it names the object itself
+			text = who + ": " + cause
+		}
 	}
 	if s := g.problem.GaveUpAfter; s > 0 {
 		text += ", given up after " + whole(time.Duration(s*float64(time.Second)))

@@ -3,6 +3,8 @@ package rollout
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -119,6 +121,7 @@ type Poll struct {
 	// Since is when it began, Until when it ends.
 	Since, Until time.Time
 	pause        time.Duration
+	why          string // what is waited for, "" when it has come
 }
 
 // NewPoll begins one that ends at until, and after limit at the latest; a limit of 0 is none.
@@ -129,14 +132,73 @@ func NewPoll(now, until time.Time, limit time.Duration) *Poll {
 	return &Poll{Since: now, Until: until}
 }
 
-// Next is the wait until it is asked for again: 100 ms, twice as long each time, at most 5 s. first reports that it is the first one.
+// Next is the wait until it is asked for again: 100 ms, twice as long each time, at most 5 s, and no longer than until half of the time there is
+// has gone by, or all of it. first reports that it is the first one.
 func (p *Poll) Next(now time.Time, why string) (_ *Part, first bool) {
-	first = p.pause == 0
+	first, p.why = p.pause == 0, why
 	p.pause = min(max(2*p.pause, 100*time.Millisecond), 5*time.Second)
-	return &Part{Since: p.Since, Wake: now.Add(p.pause), Why: why}, first
+	wake := now.Add(p.pause)
+	for _, end := range []time.Time{p.half(), p.Until} {
+		if end.After(now) && end.Before(wake) {
+			wake = end
+		}
+	}
+	return &Part{Since: p.Since, Wake: wake, Why: why}, first
 }
+
+// half is when half of the time has gone by.
+func (p *Poll) half() time.Time { return p.Since.Add(p.Until.Sub(p.Since) / 2) }
 
 // Overdue reports that half of the time that there is has gone by: who need not wait for it goes on.
 func (p *Poll) Overdue(now time.Time) bool {
-	return !now.Before(p.Since.Add(p.Until.Sub(p.Since) / 2))
+	return !now.Before(p.half())
+}
+
+// Polls are those of the values that instances take, by instance and by where in its values each goes.
+type Polls map[string]map[string]*Poll
+
+// Of is the one of a value, begun where there is none yet.
+func (p Polls) Of(instance, at string, now, until time.Time, limit time.Duration) *Poll {
+	if p[instance] == nil {
+		p[instance] = map[string]*Poll{}
+	}
+	if p[instance][at] == nil {
+		p[instance][at] = NewPoll(now, until, limit)
+	}
+	return p[instance][at]
+}
+
+// Came notes that a value has come.
+func (p Polls) Came(instance, at string) {
+	if poll := p[instance][at]; poll != nil {
+		poll.why = ""
+	}
+}
+
+// Overdue reports that the values of all of the instances have been waited for so long that others go on without them.
+func (p Polls) Overdue(now time.Time, instances []string) bool {
+	for _, name := range instances {
+		for _, poll := range p[name] {
+			if !poll.Overdue(now) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Waiting is what instances wait for that has not come, by instance.
+func (p Polls) Waiting() map[string]string {
+	out := map[string]string{}
+	for name, polls := range p {
+		var why []string
+		for _, poll := range polls {
+			why = append(why, poll.why)
+		}
+		slices.Sort(why)
+		if why = slices.DeleteFunc(why, func(s string) bool { return s == "" }); len(why) > 0 {
+			out[name] = strings.Join(why, ", ")
+		}
+	}
+	return out
 }
