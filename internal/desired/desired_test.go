@@ -3,6 +3,7 @@ package desired
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,8 @@ type configMaps struct {
 	rendered []string
 	// odd makes every render another one.
 	odd bool
+	// refuses says why values are refused, as a chart's schema does; "" takes them.
+	refuses func(data map[string]any) string
 }
 
 func (c *configMaps) Name() string { return "manifests" }
@@ -50,6 +53,11 @@ func (c *configMaps) Render(_ context.Context, req render.Request) (render.Resul
 		return render.Result{}, err
 	}
 	body := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": req.Instance.Name}, "data": data}
+	if c.refuses != nil {
+		if why := c.refuses(data.(map[string]any)); why != "" {
+			return render.Result{}, errors.New(why)
+		}
+	}
 	if c.odd {
 		body["data"] = map[string]any{"n": fmt.Sprint(len(c.rendered))}
 	}
@@ -246,6 +254,25 @@ func TestLateValue(t *testing.T) {
 	fs = r.Reopen(t.Context(), s, func(name string) bool { return name == "api" })
 	if fs.HasErrors() || len(s.Renders[1].Open) != 1 || s.has("api", "uri") == "postgres://db-1" || s.has("db", "v") != "one" {
 		t.Errorf("reopened: %v, %v, %v", s.has("api", "uri"), s.Renders[1].Open, fs)
+	}
+}
+
+// What is computed of a value that is not known is shown as such, also where a preview beside it is the only one that its schema takes.
+func TestLateValueBesideAPreview(t *testing.T) {
+	r := newRig(t)
+	r.renderer.refuses = func(data map[string]any) string {
+		if level, ok := data["level"].(string); ok && level != "warn" {
+			return "level is no level"
+		}
+		if text, ok := data["uri"].(string); ok {
+			data["sum"] = object.DigestJSON(text)
+		}
+		return ""
+	}
+	s, fs := r.state(r.instance("db", "{v: one}"), r.instance("api", `{uri: {from: {instance: db, object: v1/Secret/conn, path: data.uri}},
+  level: {from: {instance: db, object: v1/Secret/conn, path: data.level, preview: warn}}, own: one}`))
+	if fs.HasErrors() || s.has("api", "sum") != "sha256:known after db" || s.has("api", "uri") != "known after db" || s.has("api", "level") != "warn" || s.has("api", "own") != "one" {
+		t.Errorf("%v, %v", s.Bodies, fs)
 	}
 }
 

@@ -27,18 +27,27 @@ func (r Resolver) Reopen(ctx context.Context, s *State, late func(instance strin
 }
 
 // unknown marks what an instance's objects have of values that are open, by rendering it with other stand-ins, and with
-// something else made up where it makes anything up. Where that cannot be, it is found where the stand-ins are seen.
+// something else made up where it makes anything up. What its schema does not let be otherwise (a preview among few allowed values) stays
+// as it is, while the others are otherwise, one after the other; of that, it is found where the stand-ins are seen.
 func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.Object, makes bool) []object.Object {
 	other := p.Request
 	if makes { // with a placeholder in both, what is computed of it would look certain
 		other.Chance = r.source(&Made{id: rand.Text()})
 	}
-	other.Instance.Values = bind.Otherwise(p.Instance.Values, p.Open)
-	second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other)
-	if err != nil {
-		return objs
+	otherwise := func(open []bind.From) bool {
+		other.Instance.Values = bind.Otherwise(p.Instance.Values, open)
+		second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other)
+		if err == nil {
+			objs = bind.Unknown(objs, second.Objects, p.Open)
+		}
+		return err == nil
 	}
-	return bind.Unknown(objs, second.Objects, p.Open)
+	if !otherwise(p.Open) {
+		for i := range p.Open {
+			otherwise(p.Open[i : i+1])
+		}
+	}
+	return objs
 }
 
 // Moved are the instances that take a value of another one which is not what the state was made with any more.
