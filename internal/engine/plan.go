@@ -310,7 +310,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	}, r.redact)
 	maskguard.Show(p, r.Redactor)
 	r.refs(w.target, w.set).Mark(p)
-	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Others(p, w.set.Bodies, r.Redactor))
+	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Hidden(p, w.set.Bodies, r.Redactor))
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(r.refs(w.target, w.set).Late()))
 	if !o.Deleting {

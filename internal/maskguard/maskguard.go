@@ -1,4 +1,5 @@
-// Package maskguard says what a plan does not show because somebody else's secret equals it.
+// Package maskguard says what a plan does not show because a secret equals it that has no business there: somebody else's, or one of its own
+// instance where nothing is secret.
 //
 // maskguard must not know what is secret, nor who shows a plan.
 package maskguard
@@ -20,10 +21,11 @@ import (
 // named is how many places a warning names.
 const named = 3
 
-// Others warns of instances in whose objects, as a plan writes them (bodies), something is hidden that equals a secret which they do not
-// take themselves: whoever writes that one may have chosen it so that this is not seen.
-func Others(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) diag.Findings {
-	places := map[string][]string{}
+// Hidden warns of instances in whose objects, as a plan writes them (bodies), something is hidden that equals a secret which they do not
+// take themselves: whoever writes that one may have chosen it so that this is not seen. So it does of those in which an image, a label or a name is
+// hidden, because it holds a secret of the instance itself: a word of an ordinary kind, which somebody keeps as a secret.
+func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) diag.Findings {
+	places, own := map[string][]string{}, map[string][]string{}
 	for _, ch := range p.Changes {
 		body, here := bodies[ch.Ref]
 		if !here || ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Unchanged {
@@ -35,6 +37,9 @@ func Others(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 		for _, path := range append(paths, removed(ch.Fields, others)...) {
 			places[ch.Instance] = append(places[ch.Instance], ch.Ref.String()+" "+pathmask.Mask(path, m.Redact, name))
 		}
+		for _, path := range words(ch.Ref, body, ch.Instance, m) {
+			own[ch.Instance] = append(own[ch.Instance], ch.Ref.String()+" "+pathmask.Mask(path, m.Redact, name))
+		}
 	}
 	var out diag.Findings
 	for _, instance := range slices.Sorted(maps.Keys(places)) {
@@ -45,7 +50,25 @@ func Others(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 		f.Fix = "look at them in the files that declare them"
 		out = append(out, f)
 	}
+	for _, instance := range slices.Sorted(maps.Keys(own)) {
+		at := own[instance]
+		f := diag.Warnf("hidden-by-own", "in %s an image, a label or a name is hidden, which holds a secret of this instance", diag.Counted(len(at), "place"))
+		f.Instance = instance
+		f.Because("a change of it is not seen: " + strings.Join(at[:min(len(at), named)], ", "))
+		f.Fix = "what everybody may know (the name of a user, of a host) is better no reference: write it into the values, or keep it in a ConfigMap"
+		out = append(out, f)
+	}
 	return out
+}
+
+// words are the paths at which no secret stands, and where one of the instance's own is hidden all the same.
+func words(r object.Ref, o object.Object, instance string, m plan.Masker) []string {
+	if r.Grants() {
+		return nil // there it is shown
+	}
+	mask := func(text string) string { return m.Own(instance, text) }
+	all := object.Object{Body: o.Body}.MarkSecrets(mask, mask, func(string) bool { return false })
+	return slices.DeleteFunc(all.Sensitive, func(path string) bool { return !neversecret.At(r.Group, r.Kind, path) })
 }
 
 // Shower shows texts, whatever somebody kept as a secret (Leave), and whatever others take (Show, redact.Redactor).

@@ -35,7 +35,7 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 			Fields: plan.FieldChanges(marked, before.Body, o.Body, m.Redact, object.Setters{})})
 		bodies[o.Ref()] = marked
 	}
-	found := Others(&p, bodies, m)
+	found := Hidden(&p, bodies, m)
 	Show(&p, m)
 	plan.Redact(&p, m)
 	shown := fmt.Sprint(p.Changes[0].Fields, p.Changes[1].Fields)
@@ -61,12 +61,12 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 	if len(found) != 1 || found[0].Code != "hidden-by-others" || found[0].Instance != "pay" || !strings.Contains(found[0].Why, "Deployment x/d spec.template.spec.containers[name=\"a\"].command[1]") {
 		t.Errorf("it is told as %v", found)
 	}
-	if found := Others(&p, bodies, redact.New()); found != nil {
+	if found := Hidden(&p, bodies, redact.New()); found != nil {
 		t.Errorf("nothing is secret, and told is %v", found)
 	}
 	mine := &redact.Redactor{}
 	mine.AddFor("pay", command)
-	if found := Others(&p, bodies, mine); found != nil {
+	if found := Hidden(&p, bodies, mine); found != nil {
 		t.Errorf("it takes the secret itself, and told is %v", found)
 	}
 }
@@ -106,7 +106,7 @@ func TestHiddenKeys(t *testing.T) {
 		"metadata": map[string]any{"name": "c", "namespace": "x", "annotations": map[string]any{"key.example.com/Zx81-k9": "a"}},
 		"data":     map[string]any{"site-8Zx91w.conf": "allow all", "own-7Yt62q.conf": "b", "open": "c"}}}
 	p := plan.Plan{Changes: []plan.Change{{Ref: config.Ref(), Action: plan.Create, Instance: "pay"}}}
-	found := Others(&p, map[object.Ref]object.Object{config.Ref(): config}, m)
+	found := Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m)
 	if len(found) != 1 || found[0].Code != "hidden-by-others" || !strings.Contains(found[0].What, "in 2 places") {
 		t.Fatalf("found %+v", found)
 	}
@@ -118,7 +118,40 @@ func TestHiddenKeys(t *testing.T) {
 	delete(config.Body["metadata"].(map[string]any), "annotations")
 	p.Changes[0].Action, p.Changes[0].Fields = plan.Update, []plan.FieldChange{{Path: `data."site-8Zx91w.conf"`, Old: `"allow"`},
 		{Path: `metadata.annotations."key.example.com/Zx81-k9"`, Old: `"a"`}, {Path: `data."own-7Yt62q.conf"`, Old: `"b"`}, {Path: "data.open", Old: `"c"`}}
-	if found = Others(&p, map[object.Ref]object.Object{config.Ref(): config}, m); len(found) != 1 || !strings.Contains(found[0].What, "in 2 places") || strings.Contains(found[0].Why, "Zx") {
+	if found = Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m); len(found) != 1 || !strings.Contains(found[0].What, "in 2 places") || strings.Contains(found[0].Why, "Zx") {
 		t.Errorf("of what goes: %+v", found)
+	}
+}
+
+// A word that an instance takes as a secret hides an image and a label of its own that hold it: the plan says so and where, once for all places,
+// and not of what stays as it is, of others' or of what gives rights.
+func TestHiddenByOwn(t *testing.T) {
+	m := &redact.Redactor{}
+	m.AddFor("pay", "acme")
+	m.AddFor("web", "other-word-71")
+	pods := map[string]any{"containers": []any{map[string]any{"name": "a", "image": "registry.example.com/acme/api:1", "env": []any{map[string]any{"name": "USER", "value": "acme"}}}}}
+	workload := func(kind, name string) object.Object {
+		return object.Object{Instance: "pay", Body: map[string]any{"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": name, "namespace": "x", "labels": map[string]any{"app": "acme"}},
+			"spec": map[string]any{"template": map[string]any{"spec": pods}}}}
+	}
+	role := object.Object{Instance: "pay", Body: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": map[string]any{"name": "r", "namespace": "x"},
+		"rules": []any{map[string]any{"resourceNames": []any{"acme"}}}}}
+	p, bodies := &plan.Plan{}, map[object.Ref]object.Object{}
+	for action, o := range map[plan.Action]object.Object{plan.Create: workload("Deployment", "d"), plan.Unchanged: workload("StatefulSet", "s"), plan.Update: role} {
+		p.Changes = append(p.Changes, plan.Change{Ref: o.Ref(), Action: action, Instance: "pay"})
+		bodies[o.Ref()] = o
+	}
+	found := Hidden(p, bodies, m)
+	if len(found) != 1 || found[0].Code != "hidden-by-own" || found[0].Instance != "pay" || !strings.Contains(found[0].What, "in 2 places") || strings.Contains(fmt.Sprint(found), "acme") {
+		t.Fatalf("%+v", found)
+	}
+	for _, place := range []string{"Deployment x/d metadata.labels.app", "Deployment x/d spec.template.spec.containers[name=\"a\"].image"} {
+		if !strings.Contains(found[0].Why, place) {
+			t.Errorf("%s is not in %s", place, found[0].Why)
+		}
+	}
+	p.Changes = slices.DeleteFunc(p.Changes, func(ch plan.Change) bool { return ch.Ref.Kind == "Deployment" })
+	if found := Hidden(p, bodies, m); len(found) > 0 {
+		t.Errorf("%+v", found)
 	}
 }
