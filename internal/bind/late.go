@@ -47,12 +47,28 @@ func (f From) Suspended(object, instance string) *diag.Finding {
 // CodeUnread is the code of findings about objects that may not, or can not, be read for their values.
 const CodeUnread = "value-unread"
 
-// Unread is the finding that the object a value comes from could not be read.
-func (f From) Unread(object, why string) *diag.Finding {
+// Unread is the finding that the object a value comes from could not be read; denied: for want of the right to.
+func (f From) Unread(object, why string, denied bool) *diag.Finding {
 	n := f.Finding(CodeUnread, "%s of instance %s cannot be read", object, f.Instance)
-	n.Object, n.Why = object, why
-	n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
+	if n.Object, n.Why = object, why; denied {
+		n.Fix = "grant the right to get it; hawser fleet check --print-rbac writes the rules"
+	}
 	return n
+}
+
+// CodeUnanswered is the code of findings about objects that could not be read for their values now, and may be when they are asked for again.
+const CodeUnanswered = "value-unanswered"
+
+// Unanswered is the finding that the cluster gave no answer about the object a value comes from.
+func (f From) Unanswered(object, why string) *diag.Finding {
+	n := f.Finding(CodeUnanswered, "%s of instance %s could not be read: the API server does not answer as it should", object, f.Instance)
+	n.Object, n.Why, n.Fix = object, why, "run the same again when it does"
+	return n
+}
+
+// Unasked reports whether a finding says that nobody knows the value, and not what it is.
+func Unasked(n *diag.Finding) bool {
+	return n != nil && (n.Code == CodeUnread || n.Code == CodeUnanswered)
 }
 
 // CodeStandIn is the code of findings about values that are not known where nothing is planned.

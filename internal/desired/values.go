@@ -3,6 +3,7 @@ package desired
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -42,8 +43,10 @@ func (o objects) Read(ctx context.Context, by string, f bind.From, at object.Ref
 	switch {
 	case kubeapi.IsNotFound(err):
 		return nil, nil
+	case kubeapi.Transient(err):
+		return nil, f.Unanswered(at.String(), o.Redactor.Redact(err.Error()))
 	case err != nil:
-		return nil, f.Unread(at.String(), o.Redactor.Redact(err.Error()))
+		return nil, f.Unread(at.String(), o.Redactor.Redact(err.Error()), apierrors.IsForbidden(err))
 	}
 	return o.Reader.Object(by, f, body)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -350,9 +351,11 @@ func TestOthersGoOn(t *testing.T) {
 	}
 }
 
-// A value that was there and is gone when it is put in is waited for again: nothing that stands for it is written.
-func TestValueThatGoesMeanwhile(t *testing.T) {
-	t.Parallel()
+const madePath = "/api/v1/namespaces/default/configmaps/made"
+
+// servedTakers is an engine whose bundle has instances that take a key of what somebody makes besides.
+func servedTakers(t *testing.T, takes map[string]string) *served {
+	t.Helper()
 	s := newServed(t, "", nil, "a")
 	s.Renderers["helm"] = helm.New(helm.Options{})
 	s.Fetchers = map[string]module.Fetcher{module.ChartScheme + "file": chartdir.New(cache.Open(cache.Options{Dir: t.TempDir()}))}
@@ -361,9 +364,19 @@ func TestValueThatGoesMeanwhile(t *testing.T) {
 	}
 	s.write("chart/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n")
 	s.write("chart/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {uri: {{ .Values.uri | quote }}}\n")
-	one := "helm: {chart: ./chart}, values: {uri: {from: {instance: app, object: v1/ConfigMap/made, path: data."
-	s.write("bundle.yaml", s.read("bundle.yaml")+"    one: {namespace: default, "+one+"first}}}}\n    two: {namespace: default, "+one+"second}}}}\n")
-	const path = "/api/v1/namespaces/default/configmaps/made"
+	bundle := s.read("bundle.yaml")
+	for _, name := range slices.Sorted(maps.Keys(takes)) {
+		bundle += "    " + name + ": {namespace: default, helm: {chart: ./chart}, values: {uri: {from: {instance: app, object: v1/ConfigMap/made, path: data." + takes[name] + "}}}}\n"
+	}
+	s.write("bundle.yaml", bundle)
+	return s
+}
+
+// A value that was there and is gone when it is put in is waited for again: nothing that stands for it is written.
+func TestValueThatGoesMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := servedTakers(t, map[string]string{"one": "first", "two": "second"})
+	const path = madePath
 	var asked atomic.Int32
 	s.servers["a"].Fault(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodGet && r.URL.Path == path {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -206,7 +205,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 			next++
 		}
 		if next == v.step || !v.total.GoesOn() || l.stopped() || len(v.total.Problems) > 0 && !l.now().Before(v.end) {
-			v.total.Cancelled = v.total.Cancelled || v.step+1 < len(v.levels) && l.stopped()
+			v.total.Cancelled = v.total.Cancelled || next < len(v.levels) && (l.stopped() || ctx.Err() != nil)
 			v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, next)...)
 			break
 		}
@@ -232,7 +231,7 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 	if v.step > 0 {
 		waits, problem := l.advance(ctx, v, behind)
 		switch {
-		case waits != nil:
+		case waits != nil || problem == interrupted:
 			return waits
 		case problem != nil:
 			v.total.Problems = append(v.total.Problems, *problem)
@@ -365,7 +364,10 @@ func (l *loop) awaitAll(ctx context.Context, v *visit, p *desired.InstanceRender
 func (l *loop) await(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From) (*rollout.Part, *cluster.Problem) {
 	refs := l.fp.run.desired(v.target).Givers(v.set)
 	v.target.Forget(f, refs.Object(f))
-	x, n := refs.Known(ctx, p.Placed.Name, f)
+	poll := v.values.Of(p.Placed.Name, f.At, l.now(), v.end, p.Placed.Timeout.Duration)
+	bounded, cancel := context.WithTimeout(ctx, max(poll.Until.Sub(l.now()), time.Second))
+	defer cancel()
+	x, n := refs.Known(bounded, p.Placed.Name, f)
 	if x != nil {
 		v.values.Came(p.Placed.Name, f.At)
 		return nil, nil
@@ -373,21 +375,26 @@ func (l *loop) await(ctx context.Context, v *visit, p *desired.InstanceRender, f
 	return l.wanting(ctx, v, p, f, n)
 }
 
+// interrupted says that nothing is known to stand against an instance whose value has not come: somebody ended the run.
+var interrupted = new(cluster.Problem)
+
 // wanting waits for a value that somebody has yet to make, until the run's end, and at most for the instance's own time; else it says why the value
 // is not there, n where that is known.
 func (l *loop) wanting(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
 	refs := l.fp.run.desired(v.target).Givers(v.set)
 	at, poll := refs.Object(f), v.values.Of(p.Placed.Name, f.At, l.now(), v.end, p.Placed.Timeout.Duration)
-	if n == nil && refs.MayCome(f) && l.now().Before(poll.Until) && ctx.Err() == nil && !l.stopped() {
-		why := fmt.Sprintf("%s takes its %s", p.Placed.Name, f.Path)
+	switch helps := refs.Awaits(f, n); {
+	case ctx.Err() != nil || helps && l.stopped():
+		return nil, interrupted
+	case helps && l.now().Before(poll.Until):
+		why := refs.Waits(p.Placed.Name, f, n)
 		waits, first := poll.Next(l.now(), at.String()+": "+why)
 		if first {
 			l.emit(fleetplan.Event{Type: fleetplan.EventWaiting, Rollout: l.out.Rollout, Bundle: l.fp.Bundle, Wave: v.Wave, Cluster: v.Cluster,
 				Instance: p.Placed.Name, Object: &at, Message: why})
 		}
 		return waits, nil
-	}
-	if n == nil {
+	case n == nil:
 		n = refs.Absent(ctx, p.Placed.Name, f)
 	}
 	n.Instance, n.Cluster, n.Path = p.Placed.Name, v.Cluster, "values."+n.Path

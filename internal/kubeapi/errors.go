@@ -101,6 +101,10 @@ func (e *NoKindError) Error() string {
 	return text
 }
 
+// Transient reports whether what an error says may be over when one asks again: too many requests, a server that is in trouble, a connection that
+// was refused or broke, no answer in time.
+func Transient(err error) bool { return err != nil && Request{}.again(err) }
+
 // IsAbsent reports whether an error says that an object is not there, of a kind that the cluster serves.
 func IsAbsent(err error) bool {
 	_, noKind := errors.AsType[*NoKindError](err)

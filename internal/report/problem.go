@@ -32,7 +32,7 @@ func problemGroups(oc *fleetplan.Outcome) []problemGroup {
 		for _, p := range c.Problems {
 			add(fmt.Sprint(p.Object, p.Status.State, p.Status.Reason, p.Digest, p.Elsewhere), c.Cluster, problemGroup{problem: p})
 		}
-		if len(c.Problems) == 0 && (c.Result == fleetplan.Failed || c.Result == fleetplan.Unreachable || c.Result == fleetplan.Interrupted) {
+		if len(c.Problems) == 0 && (c.Result == fleetplan.Failed || c.Result == fleetplan.Unreachable) { // why it was interrupted stands in its row
 			reason := c.Reason
 			if c.Result == fleetplan.Unreachable {
 				reason = strings.TrimSuffix("not reached: "+reason, ": ")

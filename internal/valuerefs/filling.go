@@ -24,7 +24,7 @@ func (g *Filling) From(ctx context.Context, r References, f bind.From) (*v1alpha
 	if !g.StandIn {
 		x, n = r.Known(ctx, g.By, f)
 	}
-	if n != nil && g.Lenient && n.Code == bind.CodeUnread {
+	if g.Lenient && bind.Unasked(n) {
 		n.Severity = diag.Warning
 	} else if x != nil || n != nil {
 		return x, n

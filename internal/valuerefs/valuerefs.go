@@ -7,6 +7,7 @@ package valuerefs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ type Lookup interface {
 	// Asked reports whether anybody is asked: offline nobody is.
 	Asked() bool
 	// Read is the value that an instance takes, as it is now: nil without a finding where what gives it is not there. The finding says why it
-	// gives no such value, or with the code bind.CodeUnread why it cannot be asked.
+	// gives no such value, or why it cannot be asked: with the code bind.CodeUnread for good, with bind.CodeUnanswered for now.
 	Read(ctx context.Context, by string, f bind.From, at object.Ref) (*v1alpha1.Value, *diag.Finding)
 	// Goes reports whether the value that is there is nobody's but the bundle's, so that it goes when it is declared no longer.
 	Goes(ctx context.Context, f bind.From, at object.Ref) bool
@@ -107,7 +108,7 @@ func (r References) Known(ctx context.Context, by string, f bind.From) (*v1alpha
 		return nil, nil
 	}
 	x, n := r.Lookup.Read(ctx, by, f, r.Object(f))
-	if n != nil && n.Code != bind.CodeUnread && r.MayCome(f) {
+	if n != nil && !bind.Unasked(n) && r.MayCome(f) {
 		return nil, nil
 	}
 	return x, n
@@ -124,6 +125,21 @@ func (r References) MayCome(f bind.From) bool {
 		return true
 	}
 	return !slices.ContainsFunc(r.Declared, func(d plan.Desired) bool { return d.Ref == at && d.Instance == f.Instance })
+}
+
+// Awaits reports whether waiting for a value may help that is not there: somebody has yet to fill it in, or who was asked did not answer. n is why it
+// is not there, nil where that is not known.
+func (r References) Awaits(f bind.From, n *diag.Finding) bool {
+	return n == nil && r.MayCome(f) || n != nil && n.Code == bind.CodeUnanswered
+}
+
+// Waits says what an instance waits for, n as for Awaits.
+func (r References) Waits(by string, f bind.From, n *diag.Finding) string {
+	text := fmt.Sprintf("%s takes its %s", by, f.Path)
+	if n != nil {
+		text += ", which could not be read: " + n.Why
+	}
+	return text
 }
 
 // Absent says why a value has not come that nobody waits for any longer.

@@ -35,7 +35,7 @@ func (l table) Asked() bool { return !l.offline }
 func (l table) Read(_ context.Context, _ string, f bind.From, at object.Ref) (*v1alpha1.Value, *diag.Finding) {
 	switch a := l.of[at.String()]; {
 	case a.unread != "":
-		return nil, f.Unread(at.String(), a.unread)
+		return nil, f.Unread(at.String(), a.unread, true)
 	case a.wrong != "":
 		return nil, f.Finding("value-from", "%s", a.wrong)
 	case a.value != "":
@@ -302,5 +302,40 @@ func TestFilling(t *testing.T) {
 		if got != c.want || as != c.as || c.open != (len(c.g.Open) == 1) {
 			t.Errorf("%s: %q, %s, open %v", c.name, got, as, c.g.Open)
 		}
+	}
+}
+
+// A value is waited for that somebody has yet to fill in, or of which nobody can tell now; one that may not be read, or that the object does not hold, is
+// not. What is waited for says why it could not be read.
+func TestAwaits(t *testing.T) {
+	uri, ip := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}"), taken(t, "{instance: db, object: v1/Secret/conn, path: status.ip}")
+	declared := references(table{}, nil, body("db", "Secret", "conn", map[string]any{"uri": "eA=="}))
+	away, denied := uri.Unanswered(conn, "500"), uri.Unread(conn, "403", true)
+	for name, c := range map[string]struct {
+		refs References
+		f    bind.From
+		n    *diag.Finding
+		want bool
+	}{
+		"of an object that nobody declares": {references(table{}, nil), uri, nil, true},
+		"in a status":                       {declared, ip, nil, true},
+		"of an object as it is declared":    {declared, uri, nil, false},
+		"no answer":                         {references(table{}, nil), uri, away, true},
+		"no answer about a declared one":    {declared, uri, away, true},
+		"no right":                          {references(table{}, nil), uri, denied, false},
+		"another value":                     {references(table{}, nil), uri, uri.Finding("value-from", "no text"), false},
+	} {
+		if got := c.refs.Awaits(c.f, c.n); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if text := declared.Waits("api", uri, nil); text != "api takes its data.uri" {
+		t.Error(text)
+	}
+	if text := declared.Waits("api", uri, away); text != "api takes its data.uri, which could not be read: 500" {
+		t.Error(text)
+	}
+	if !strings.Contains(denied.Fix, "grant the right") || strings.Contains(uri.Unread(conn, "400", false).Fix+away.Fix, "grant the right") {
+		t.Error("rights are named where none are missing, or not where they are")
 	}
 }
