@@ -437,7 +437,7 @@ func TestUnsealedPlanDecidesNothing(t *testing.T) {
 		},
 		`.instances[app].source is "module web 9.9.9" in the file, and `: func(fp *fleetplan.FleetPlan) { fp.Clusters[0].Instances[0].Source = "module web 9.9.9" },
 		`.group is "staging" in the file, and "default" now`:             func(fp *fleetplan.FleetPlan) { fp.Clusters[0].Group = "staging" },
-		`"what":"approved by security"} in the file, and not now`: func(fp *fleetplan.FleetPlan) {
+		`the warning "approved by security" in the file, and not now`: func(fp *fleetplan.FleetPlan) {
 			fp.Findings = append(fp.Findings, diag.Warnf("approved", "approved by security"))
 		},
 		`waves[0].maxFailures is 7 in the file, and nothing now`: func(fp *fleetplan.FleetPlan) { fp.Schedule.Waves[0].MaxFailures = 7 },

@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/deletionguard"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
@@ -38,7 +39,8 @@ var notCompared = map[string]string{
 var elsewhere = map[string]string{"groups": "", "clusters.plan.changes": ""}
 
 // lifted are the codes of findings that flags of apply, the rights of who applies, or what answers now, lift.
-var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true, rollout.CodeWindow: true, release.CodePaused: true}
+var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true, rollout.CodeWindow: true, release.CodePaused: true,
+	lineage.CodeTakenOver: true}
 
 // unsealed is the warning of a file that nothing vouches for.
 func unsealed(d Decided) diag.Finding {
@@ -105,27 +107,34 @@ func (p *FleetPlan) told(now *FleetPlan) diag.Findings {
 }
 
 // said compares findings, whatever their order and places, but for those that are lifted. What is merely explained may be new.
-func said(field string, old, now diag.Findings) []string {
-	texts := func(fs diag.Findings) map[string]diag.Severity {
-		out := map[string]diag.Severity{}
+func said(field string, before, after diag.Findings) []string {
+	texts := func(fs diag.Findings) map[string]diag.Finding {
+		out := map[string]diag.Finding{}
 		for _, f := range fs {
 			if f.Pos = (diag.Pos{}); !lifted[f.Code] {
 				data, _ := json.Marshal(f) // of texts alone
-				out[string(data)] = f.Severity
+				out[string(data)] = f
 			}
 		}
 		return out
 	}
 	var out []string
-	was, is := texts(old), texts(now)
+	is := func(f diag.Finding, here, there string) string {
+		why := ""
+		if f.Why != "" {
+			why = " (" + f.Why + ")"
+		}
+		return fmt.Sprintf("%s has the %s %q%s %s, and not %s", field, f.Severity, f.What, why, here, there)
+	}
+	was, now := texts(before), texts(after)
 	for _, text := range slices.Sorted(maps.Keys(was)) {
-		if is[text] == "" {
-			out = append(out, fmt.Sprintf("%s has %s in the file, and not now", field, text))
+		if _, there := now[text]; !there {
+			out = append(out, is(was[text], "in the file", "now"))
 		}
 	}
-	for _, text := range slices.Sorted(maps.Keys(is)) {
-		if was[text] == "" && is[text] != diag.Info {
-			out = append(out, fmt.Sprintf("%s has %s now, and not in the file", field, text))
+	for _, text := range slices.Sorted(maps.Keys(now)) {
+		if _, there := was[text]; !there && now[text].Severity != diag.Info {
+			out = append(out, is(now[text], "now", "in the file"))
 		}
 	}
 	return out
@@ -171,7 +180,7 @@ func (d Decided) Repeated(requested PlanOptions, seal planfile.Seal) (refused, m
 	for _, flag := range r.flags() {
 		if !slices.Contains(d.flags(), flag) {
 			f := diag.Errorf("plan-file", "a saved plan knows what it does and where: leave %s out", flag)
-			f.Fix = "for something else make another plan: hawser plan -f BUNDLE --out FILE"
+			f.Fix = "for a plan that does so, make another one: hawser plan -f BUNDLE " + flag + " --out FILE"
 			mistaken = append(mistaken, f)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/lineage"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/planfile"
@@ -184,14 +185,17 @@ func TestUnvouched(t *testing.T) {
 		edit func(old *FleetPlan)
 		want string
 	}{
-		"as it was":          {func(*FleetPlan) {}, ""},
-		"an address":         {func(p *FleetPlan) { p.Clusters[0].Server = "https://two.example" }, ""},
-		"other order":        {func(p *FleetPlan) { slices.Reverse(p.Findings) }, ""},
-		"a brake":            {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Errorf("deletion-brake", "many")) }, ""},
+		"as it was":   {func(*FleetPlan) {}, ""},
+		"an address":  {func(p *FleetPlan) { p.Clusters[0].Server = "https://two.example" }, ""},
+		"other order": {func(p *FleetPlan) { slices.Reverse(p.Findings) }, ""},
+		"a brake":     {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Errorf("deletion-brake", "many")) }, ""},
+		"taken over": {func(p *FleetPlan) {
+			p.Clusters[0].Plan.Findings = diag.Findings{diag.Warnf(lineage.CodeTakenOver, "from one place")}
+		}, ""},
 		"a group":            {func(p *FleetPlan) { p.Clusters[1].Group = "us" }, `clusters[b].group is "us" in the file, and "eu" now`},
 		"a source":           {func(p *FleetPlan) { p.Clusters[0].Instances[0].Source = "module web 2.0.0" }, `clusters[a].instances[web].source is "module web 2.0.0" in the file, and "module web 1.0.0" now`},
-		"approved":           {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Warnf("x", "approved")) }, `"what":"approved"} in the file, and not now`},
-		"a warning less":     {func(p *FleetPlan) { p.Findings = p.Findings[1:] }, `"what":"it grants much"} now, and not in the file`},
+		"approved":           {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Warnf("x", "approved")) }, `findings has the warning "approved" in the file, and not now`},
+		"a warning less":     {func(p *FleetPlan) { p.Findings = p.Findings[1:] }, `findings has the warning "it grants much" now, and not in the file`},
 		"vouched for itself": {func(p *FleetPlan) { p.Clusters[0].Plan.Findings = diag.Findings{diag.Warnf(CodeUnsealed, "sealed")} }, `clusters[a].plan.findings has`},
 		"a reason":           {func(p *FleetPlan) { p.Clusters[0].Plan.Changes[0].Why = "harmless" }, `why is "harmless" in the file, and "new" now`},
 		"an order":           {func(p *FleetPlan) { p.Clusters[0], p.Clusters[1] = p.Clusters[1], p.Clusters[0] }, `clusters[0].cluster is "b" in the file, and "a" now`},

@@ -65,6 +65,9 @@ func (s Source) String() string {
 	if s.Repository == "" {
 		return where
 	}
+	if local(s.Repository) { // else a directory would stand for two places
+		return "repository " + s.Repository + ", " + where
+	}
 	return s.Repository + ", " + where
 }
 
