@@ -81,15 +81,15 @@ func (s Show) finding(e errors.Error) diag.Finding {
 	if m := textPos.FindStringSubmatch(text); m != nil && len(places) == 0 {
 		line, _ := strconv.Atoi(m[2])
 		if file := s.file(m[1]); file != "" {
-			f.Pos = diag.Pos{File: file, Line: line}
+			f.Pos = diag.Pos{File: file, Line: YAMLLine(line, m[3])}
 		}
 		f.What = YAMLFault(m[3])
 	}
 	return f
 }
 
-// textPos is how the YAML reader gives positions: in the text.
-var textPos = lazyregexp.New(`^([^:\s]+\.(?:ya?ml|json)):(\d+): (.*)$`)
+// textPos is how the YAML reader gives positions: in the text, and of a fault on the first line none but the file.
+var textPos = lazyregexp.New(`^([^:\s]+\.(?:ya?ml|json)):(?:(\d+):)? (.*)$`)
 
 // places are the positions of an error as the user knows them, best first: the user's own files, then constraints,
 // then vendored packages.
@@ -138,15 +138,18 @@ var bytesLiterals = lazyregexp.New(`(^|[\s(\[{,:|&=<>!~+*/-])(?s:\'{3}.*?\'{3}|#
 // withoutBytes is a text without what bytes literals hold.
 func withoutBytes(text string) string {
 	text = parserTokens.ReplaceAllString(text, "$1 \x00$2\x00")
+	text = parserEnds.ReplaceAllString(text, "$1 \x00$2\x00")
 	text = parserSigns.ReplaceAllString(text, "$1 \x00$2\x00")
 	text = operators.ReplaceAllString(text, "$1\x00$2\x00$3")
 	return strings.ReplaceAll(bytesLiterals.ReplaceAllString(text, "$1'***'$2"), "\x00", "'")
 }
 
-// parserTokens are the names of tokens in what a parser says: expected label or '}', found 'EOF'; parserSigns the sign that
+// parserTokens are the names of tokens in what a parser says: expected label or '}', found 'EOF'; parserEnds the second of two that
+// a YAML library expected: did not find expected ',' or '}'; parserSigns the sign that
 // it stumbled over: missing ',' in list literal, invalid character '}' looking for a value.
 var (
 	parserTokens = lazyregexp.New(`\b((?:expected|found)(?: [a-z]+){0,5}) '(EOF|ATTRIBUTE|IDENT|INT|FLOAT|STRING|newline|import|package|for|in|if|let|null|true|false|[^\w\s']{1,3})'`)
+	parserEnds   = lazyregexp.New(`\b(expected \x00[^\w\s\x00]\x00 or) '([\]}])'`)
 	parserSigns  = lazyregexp.New(`\b(missing|unexpected|(?:invalid|illegal) character(?: U\+[0-9A-F]{4,6})?) '([^\w\s']{1,3}|\\[^\w\s])'`)
 )
 

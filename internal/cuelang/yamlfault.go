@@ -1,6 +1,7 @@
 package cuelang
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -40,7 +41,9 @@ func YAMLFault(text string) string {
 	}
 	head := ""
 	if m := yamlLine.FindString(text); m != "" {
-		head, text = m, text[len(m):]
+		text = text[len(m):]
+		line, _ := strconv.Atoi(strings.Trim(m, "line: "))
+		head = "line " + strconv.Itoa(YAMLLine(line, text)) + ": "
 	}
 	for _, q := range quotedInYAML {
 		text = q.said.ReplaceAllString(text, q.kind)

@@ -12,7 +12,7 @@ import (
 func TestYAMLFault(t *testing.T) {
 	for text, want := range map[string]string{
 		"yaml: unknown anchor 'c4nary' referenced":                                                 "an alias of an anchor that is not there",
-		"yaml: line 3: did not find expected ',' or ']'":                                           "line 3: did not find expected ',' or ']'",
+		"yaml: line 3: did not find expected ',' or ']'":                                           "line 4: did not find expected ',' or ']'",
 		"error converting YAML to JSON: yaml: line 2: could not find expected ':'":                 "line 2: could not find expected ':'",
 		"yaml: unmarshal errors:\n  line 4: cannot unmarshal !!str `c4nary` into int\n  line 5: x": "line 4: a value does not fit its type",
 		"yaml: unmarshal errors:\n  line 4: mapping key \"c4nary\" already defined at line 1":      "line 4: a key is given twice",

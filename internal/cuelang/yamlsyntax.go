@@ -21,11 +21,16 @@ func YAMLFindings(name string, data []byte, err error) diag.Findings {
 			fs[0].Pos = diag.Pos{File: name, Line: line, Column: 1}
 			fs[0].What, fs[0].Fix = "a tab in the indentation", "YAML is indented with spaces"
 		}
+	case inFlow(err):
+		flowFault(&fs[0], name, data)
 	case misplaced(err):
 		if line := firstMisplaced(name, data); line > 0 {
 			fs[0].Pos = diag.Pos{File: name, Line: line, Column: 1}
 			fs[0].What = "the indentation of this line fits no line above it"
 			fs[0].Fix = "indent an item of a list, and a key, as those beside it"
+			if line := bytes.TrimSpace(bytes.Split(data, []byte("\n"))[line-1]); bytes.HasSuffix(line, []byte("}}")) || bytes.HasSuffix(line, []byte("]]")) {
+				fs[0].What, fs[0].Fix = "a } or a ] is too many, or the indentation of this line fits no line above it", ""
+			}
 		}
 	case strings.Contains(what, "a key that is no text") && bytes.Contains(data, []byte("{{")):
 		fs[0].What, fs[0].Fix = "the file is a template: {{ ... }} is no YAML", "templates belong into charts; a bundle has runtime values, and valuesFor for what differs by cluster"

@@ -50,7 +50,7 @@ func Read(dir string) (Defaults, diag.Findings) {
 	}
 	f, err := cuelang.FromYAML(File, text)
 	if err != nil {
-		return out, cuelang.FindingsFor(err, cuelang.Show{Code: "syntax"})
+		return out, cuelang.YAMLFindings(File, text, err)
 	}
 	data := cuelang.FileData(f)
 	tree, ok := data.(*ast.StructLit)

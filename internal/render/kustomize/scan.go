@@ -2,6 +2,7 @@ package kustomize
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +102,9 @@ func (c *collector) documents(full string, text []byte) []*yaml.Node {
 	}
 	docs, err := documents(text)
 	if err != nil {
-		c.find(diag.Pos{File: shown, Line: lineOf(err)}, "yaml", "not valid YAML: "+cuelang.YAMLFault(err.Error()), "")
+		line := min(lineOf(err), bytes.Count(bytes.TrimSpace(text), []byte("\n"))+1)
+		_, said, _ := strings.Cut(": "+cuelang.YAMLFault(err.Error()), fmt.Sprintf(": line %d: ", lineOf(err)))
+		c.find(diag.Pos{File: shown, Line: line}, "yaml", "not valid YAML: "+cmp.Or(said, cuelang.YAMLFault(err.Error())), "")
 	}
 	for _, doc := range docs {
 		c.inline(doc, func(n *yaml.Node) diag.Pos { return diag.Pos{File: shown, Line: n.Line, Column: n.Column} })
@@ -149,7 +152,7 @@ func lineOf(err error) int {
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		_, _ = fmt.Sscan(m[1], &line)
 	}
-	return line
+	return cuelang.YAMLLine(line, err.Error())
 }
 
 // kustomization follows one kustomization's fields.

@@ -84,7 +84,7 @@ func syntaxError(name string, err error, opts Options) diag.Finding {
 	if m != nil {
 		text = m[2]
 		if n, e := strconv.Atoi(m[1]); e == nil {
-			line = n
+			line = cuelang.YAMLLine(n, text)
 		}
 	}
 	f := diag.Errorf("yaml", "not valid YAML: %s", opts.Redact(cuelang.YAMLFault(text)))
