@@ -34,7 +34,7 @@ func (s *session) sayingCommands() []*cobra.Command {
 			cmd.Flags().Var(commandline.Wave{At: &s.opts.wave}, "wave", "approve this wave, and no other")
 		}
 		s.opts.takeOverFlag(cmd.Flags())
-		cmd.Flags().StringVarP(&s.opts.message, "message", "m", "", "why, for the record")
+		cmd.Flags().StringVarP(&s.opts.message, "message", "m", "", "why, for the record: name no secret, as none is known here that would be masked")
 		cmd.Flags().BoolVarP(&s.opts.yes, "yes", "y", false, "do not ask") // also where nobody is: scripts need not tell them apart
 		out = append(out, cmd)
 	}

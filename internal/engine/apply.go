@@ -132,7 +132,7 @@ func (l *loop) unchanged(ctx context.Context, rows map[string]*fleetplan.Cluster
 func (p *Prepared) stamp(ctx context.Context) (release.Record, diag.Findings) {
 	r := p.run
 	rec := release.Record{V: 1, Bundle: p.Bundle, Owner: p.Owner, SourceDigest: p.SourceDigest, Rollout: release.NewRolloutID(), Phase: release.Applying, Author: r.req.Author,
-		Message: r.redact(r.req.Message), Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.Operation.Undoes, Undone: r.req.Operation.Undone, Ejecting: p.op().Leave}
+		Message: r.Redactor.Message(r.req.Message), Version: r.Version, Commit: r.input.From.Commit, Tree: r.input.Tree(r.files.Read(), p.reads()), Plan: p.Digest(), PlanFile: r.decided.File(), RollbackTo: p.RollbackTo, Undoes: r.req.Operation.Undoes, Undone: r.req.Operation.Undone, Ejecting: p.op().Leave}
 	if p.op().Ends() {
 		rec.Phase = release.Deleting
 	}

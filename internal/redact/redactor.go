@@ -38,6 +38,8 @@ type Redactor struct {
 	left map[string][]left
 	// sent are credentials that were sent, said those of words, which are hidden in what others say alone.
 	sent, said sent
+	// heard knows what is hidden in messages alone (AddHeard), nil for nothing.
+	heard *Redactor
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }
@@ -186,6 +188,11 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 	if text == "" || r == nil {
 		return text
 	}
+	return hide(text, userSpans(text, r.spans(p, instance, text)))
+}
+
+// spans are what of a text is hidden.
+func (r *Redactor) spans(p purpose, instance, text string) []span {
 	spans := r.finder(p, instance).spans(text)
 	if p != naming && p != owning { // those are about what instances take
 		spans = r.sent.spans(text, spans)
@@ -196,7 +203,7 @@ func (r *Redactor) mask(p purpose, instance, text string) string {
 	if (p == sweeping || p == saying || p == ourselves) && len(spans) > 0 {
 		spans = r.unshown(instance, text, spans)
 	}
-	return hide(text, userSpans(text, spans))
+	return spans
 }
 
 // finder is the one for a purpose and an instance, made when what is known has changed.
