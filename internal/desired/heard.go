@@ -2,6 +2,7 @@ package desired
 
 import (
 	"context"
+	"encoding/base64"
 	"maps"
 	"slices"
 	"sync"
@@ -53,6 +54,28 @@ func (r Resolver) Hear(ctx context.Context, message string, s *State, p *plan.Pl
 		})
 	}
 	wg.Wait()
-	r.Redactor.AddHeard(object.SecretTexts(held...)...)
+	r.Redactor.AddHeard(textsOf(held)...)
 	return nil
+}
+
+// textsOf are what the Secrets among bodies hold, decoded, as they are declared, kept or live.
+func textsOf(bodies []map[string]any) (out []string) {
+	for _, body := range bodies {
+		if !(object.Object{Body: body}).Ref().IsSecret() {
+			continue
+		}
+		data, _ := body["data"].(map[string]any)
+		for _, v := range data {
+			text, _ := v.(string)
+			if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
+				out = append(out, string(plain))
+			}
+		}
+		given, _ := body["stringData"].(map[string]any)
+		for _, v := range given {
+			text, _ := v.(string)
+			out = append(out, text)
+		}
+	}
+	return out
 }

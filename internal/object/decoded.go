@@ -16,27 +16,3 @@ func SecretData(body map[string]any) (map[string][]byte, error) {
 	}
 	return out, nil
 }
-
-// SecretTexts are what the Secrets among bodies hold, decoded, as they are declared, kept or live.
-func SecretTexts(bodies ...map[string]any) []string {
-	var out []string
-	for _, body := range bodies {
-		if !(Object{Body: body}).Ref().IsSecret() {
-			continue
-		}
-		data, _ := body["data"].(map[string]any)
-		for _, v := range data {
-			text, _ := v.(string)
-			if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
-				out = append(out, string(plain))
-			}
-		}
-		given, _ := body["stringData"].(map[string]any)
-		for _, v := range given {
-			if text, ok := v.(string); ok {
-				out = append(out, text)
-			}
-		}
-	}
-	return out
-}
