@@ -233,8 +233,8 @@ func (r ExecuteResult) Reason() string {
 	if p.Written && p.Hook == "" {
 		return what + " not ready"
 	}
-	if line := p.Status.Line(); strings.HasPrefix(line, name) {
-		return line
+	if strings.HasPrefix(p.Status.Reason, name) {
+		return p.Status.Reason
 	}
 	return name + ": " + p.Status.Line()
 }
