@@ -54,6 +54,9 @@ func Refusal(err error, t Tried) (f diag.Finding, later string) {
 	if IsConversion(err) {
 		f.Fix = "an older apply names a version the kind no longer has; apply without --server-check repairs it"
 	}
+	if f.Fix == "" {
+		f.Fix = WayOn(err, "apply")
+	}
 	return f, ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -37,6 +38,19 @@ var ownWords = lazyregexp.New(`^(?:` + strings.Join([]string{
 
 // admission finds who refused, and never why.
 var admission = lazyregexp.New(`^(?:[a-z]+ "[a-zA-Z0-9.-]*" is forbidden: )?((?:ValidatingAdmissionPolicy '[a-zA-Z0-9.-]+'(?: with binding '[a-zA-Z0-9.-]+')?|admission webhook "[a-zA-Z0-9.-]+") denied (?:the )?request|(?:Internal error occurred: )?failed calling webhook "[a-zA-Z0-9.-]+")`)
+
+// refuser finds the policy or webhook in what is left of a text.
+var refuser = lazyregexp.New(`(?:ValidatingAdmissionPolicy '([a-zA-Z0-9.-]+)'|webhook "([a-zA-Z0-9.-]+)")`)
+
+// Withheld stands in for the text of an answer that may quote a Secret.
+const Withheld = "(text withheld: it may carry the secret)"
+
+// wrongs are what the API says is wrong about a field, in its own words.
+var wrongs = map[metav1.CauseType]string{
+	metav1.CauseTypeFieldValueNotFound: "Not found", metav1.CauseTypeFieldValueRequired: "Required value", metav1.CauseTypeFieldValueDuplicate: "Duplicate value",
+	metav1.CauseTypeFieldValueInvalid: "Invalid value", metav1.CauseTypeFieldValueNotSupported: "Unsupported value", metav1.CauseTypeForbidden: "Forbidden",
+	metav1.CauseTypeTooLong: "Too long", metav1.CauseTypeTooMany: "Too many", metav1.CauseTypeInternal: "Internal error", metav1.CauseTypeTypeInvalid: "Invalid value",
+}
 
 // toldParts are parts of texts by which errors are told apart; they say nothing of an object.
 var toldParts = append([]string{"does not support dry run"}, terminalTexts...)
@@ -87,15 +101,61 @@ func Withhold(st *metav1.Status) {
 		}
 	}
 	if st.Details != nil {
-		var fields []string
-		for _, c := range st.Details.Causes {
-			if secretField.MatchString(c.Field) && len(c.Field) < 300 {
-				fields = append(fields, c.Field)
-			}
+		text += wrongFields(st.Details.Causes)
+	}
+	st.Message = text + " " + Withheld
+}
+
+// mostFields are named of those that are wrong.
+const mostFields = 20
+
+// wrongFields are those of a Secret that the API server names, each with what is wrong about it in the API's own words.
+func wrongFields(causes []metav1.StatusCause) string {
+	var fields []string
+	for _, c := range causes {
+		if !secretField.MatchString(c.Field) || len(c.Field) >= 300 {
+			continue
 		}
-		if len(fields) > 0 {
-			text += ": " + strings.Join(fields, ", ")
+		if wrong := wrongs[c.Type]; wrong != "" {
+			c.Field += ": " + wrong
+		}
+		fields = append(fields, c.Field)
+	}
+	if more := len(fields) - mostFields; more > 0 {
+		fields = append(fields[:mostFields], fmt.Sprintf("and %d more", more))
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(fields, ", ")
+}
+
+// WayOn says of a refusal whose text is withheld where it can be read, "" for others. verb is what was tried.
+func WayOn(err error, verb string) string {
+	st, ok := StatusOf(err)
+	if !ok || !strings.Contains(st.Message, Withheld) {
+		return ""
+	}
+	where := ""
+	if named := refuser.FindStringSubmatch(st.Message); named != nil {
+		where = "kubectl get validatingadmissionpolicy " + named[1] + " -o yaml has its rules; "
+		if named[1] == "" {
+			where = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml has whose " + named[2] + " is; "
 		}
 	}
-	st.Message = text + " (text withheld: it may carry the secret)"
+	if verb == "delete" {
+		return where + "kubectl delete --dry-run=server shows the whole text, with what it quotes"
+	}
+	return where + "kubectl apply --server-side --dry-run=server -f, of the object as hawser build prints it, shows the whole text, with what it quotes"
+}
+
+// Details are what is told beside the refusal of a request, by what was tried.
+func Details(err error, verb string) []string {
+	if verb == "update" && apierrors.IsInvalid(err) && SaysImmutable(err) {
+		return []string{"the field cannot be changed: undo the change, or let the object be deleted and created again with --recreate"}
+	}
+	if way := WayOn(err, verb); way != "" {
+		return []string{way}
+	}
+	return nil
 }

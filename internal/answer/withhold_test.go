@@ -24,7 +24,7 @@ func TestWithhold(t *testing.T) {
 		{metav1.StatusReasonNotFound, `admission webhook "w" denied the request: secrets "canary" not found`, `NotFound: admission webhook "w" denied the request`, "", "and any text"},
 		{metav1.StatusReasonRequestEntityTooLarge, `canary`, `RequestEntityTooLarge`, "", "any other text"},
 		{metav1.StatusReasonForbidden, "secrets \"a\" not found\ncanary", `Forbidden`, "", "our words are the whole text"},
-		{metav1.StatusReasonInvalid, `Secret "a" is invalid: data[x]: Invalid value: "canary"`, `Invalid: data[x]`, "data[x]", "validation quotes the value, not the field"},
+		{metav1.StatusReasonInvalid, `Secret "a" is invalid: data[x]: Invalid value: "canary"`, `Invalid: data[x]: Invalid value`, "data[x]", "validation quotes the value, not the field"},
 		{"", `failed to create typed patch object (canary)`, `answer 500: failed to create typed patch object`, "", "what tells errors apart stays"},
 		{"InternalError", `Internal error occurred: failed calling webhook "w.example": canary`, `InternalError: Internal error occurred: failed calling webhook "w.example"`, "", "a webhook that does not answer is named"},
 	} {
@@ -69,5 +69,48 @@ func TestWithhold(t *testing.T) {
 		if AboutSecrets(path) != want {
 			t.Errorf("%s: %t", path, !want)
 		}
+	}
+}
+
+// TestWayOn: what is wrong about fields of a Secret is told in the API's own words, and where the rest can be read.
+func TestWayOn(t *testing.T) {
+	required := &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueRequired, Field: "data[tls.crt]", Message: "Required value"},
+		{Type: metav1.CauseTypeFieldValueRequired, Field: "data[tls.key]", Message: "Required value"}, {Type: "canary", Field: "data[x]", Message: "canary"}, {Type: "canary", Field: "canary"}}}
+	const whole = "kubectl apply --server-side --dry-run=server -f, of the object as hawser build prints it, shows the whole text, with what it quotes"
+	for _, c := range []struct {
+		code             int32
+		reason           metav1.StatusReason
+		message          string
+		details          *metav1.StatusDetails
+		want, finds, way string
+	}{
+		{422, metav1.StatusReasonInvalid, `Secret "a" is invalid: [data[tls.crt]: Required value, data[tls.key]: Required value, canary]`, required,
+			"Invalid: data[tls.crt]: Required value, data[tls.key]: Required value, data[x] " + Withheld, CodeInvalidObject, whole},
+		{422, metav1.StatusReasonInvalid, `secrets "a" is forbidden: ValidatingAdmissionPolicy 'owner' with binding 'all' denied request: every Secret needs the label canary`, nil,
+			"Invalid: ValidatingAdmissionPolicy 'owner' with binding 'all' denied request " + Withheld, CodeInvalidObject, "kubectl get validatingadmissionpolicy owner -o yaml has its rules; " + whole},
+		{403, metav1.StatusReasonForbidden, `admission webhook "w.example" denied the request: canary`, nil, `Forbidden: admission webhook "w.example" denied the request ` + Withheld, "webhook-refused",
+			"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml has whose w.example is; " + whole},
+		{403, metav1.StatusReasonForbidden, `secrets "a" is forbidden: User "jane" cannot patch resource "secrets" in API group "" in the namespace "shop"`, nil,
+			`secrets "a" is forbidden: User "jane" cannot patch resource "secrets" in API group "" in the namespace "shop"`, CodeForbidden, ""},
+	} {
+		st := metav1.Status{Code: c.code, Reason: c.reason, Message: c.message, Details: c.details}
+		Withhold(&st)
+		err := error(&apierrors.StatusError{ErrStatus: st})
+		if f, _ := Refusal(err, Tried{New: true, Namespaced: true}); st.Message != c.want || f.Code != c.finds || f.Fix != c.way {
+			t.Errorf("%s\n got %s: %s, %s\nwant %s: %s, %s", c.message, st.Message, f.Code, f.Fix, c.want, c.finds, c.way)
+		}
+		if got := strings.Join(Details(err, "create"), "\n"); got != c.way {
+			t.Errorf("%s: %s", c.message, got)
+		}
+		if got := WayOn(err, "delete"); strings.Contains(got, "apply") || (got == "") != (c.way == "") {
+			t.Errorf("%s: %s", c.message, got)
+		}
+	}
+	many := metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: "canary", Details: &metav1.StatusDetails{}}
+	for i := range 30 {
+		many.Details.Causes = append(many.Details.Causes, metav1.StatusCause{Field: fmt.Sprintf("data[%d]", i)})
+	}
+	if Withhold(&many); !strings.HasSuffix(many.Message, "data[19], and 10 more "+Withheld) {
+		t.Error(many.Message)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/internal/answer"
@@ -324,10 +323,7 @@ func (e *executor) problem(ref object.Ref, verb string, err error) Problem {
 			reason += " (webhook " + hook + ")"
 		}
 	}
-	st := health.Status{State: health.Failed, Reason: reason}
-	if verb == "update" && apierrors.IsInvalid(err) && answer.SaysImmutable(err) {
-		st.Details = []string{"the field cannot be changed: undo the change, or let the object be deleted and created again with --recreate"}
-	}
+	st := health.Status{State: health.Failed, Reason: reason, Details: answer.Details(err, verb)}
 	return Problem{Ref: ref, Instance: e.instanceOf(ref), Err: err, Status: st}
 }
 

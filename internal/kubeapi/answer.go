@@ -172,7 +172,7 @@ func (c *Client) statusError(r Request, resp *http.Response, data []byte) error 
 	}
 	text := c.Cut(strings.TrimSpace(string(data)), 500)
 	if answer.AboutSecrets(r.Path) && text != "" {
-		text = "(text withheld: it may carry the secret)"
+		text = answer.Withheld
 	}
 	return apierrors.NewGenericServerResponse(resp.StatusCode, r.Method, schema.GroupResource{}, "", text,
 		int(answer.RetryAfter(resp.Header.Get("Retry-After"))/time.Second), true)
