@@ -36,7 +36,7 @@ func Compute(in Input) *Plan {
 	}
 	c.abandoned()
 	c.hooks() // after the others: whether an instance is upgraded depends on what is written
-	c.plan.Findings = append(c.plan.Findings, InUse(c.plan, in.Contents)...)
+	c.plan.Findings = append(c.plan.Findings, slices.Concat(InUse(c.plan, in.Contents), c.unchecked())...)
 	c.rebuilt()
 	c.givenBack()
 	c.plan.Suspended = slices.Sorted(maps.Keys(in.Suspended))

@@ -354,7 +354,7 @@ func (o *out) ended(fs diag.Findings) error {
 // shown are the findings a plan that is not refused prints: warnings, with -v also infos.
 func shown(fs diag.Findings, st Style) diag.Findings {
 	return slices.DeleteFunc(slices.Clone(fs), func(f diag.Finding) bool {
-		return f.Severity == diag.Info && st.Verbose == 0 && f.Code != fleetplan.CodeApproved
+		return f.Severity == diag.Info && st.Verbose == 0 && f.Code != fleetplan.CodeApproved && f.Code != plan.CodeUnchecked
 	})
 }
 
