@@ -109,7 +109,7 @@ func Left(lock lockfile.File, path, fleetName string, declared, uids []string) d
 			f.What = "the cluster left the fleet, and what was delivered there may run there still"
 		}
 		f.Why = path + " knows it"
-		f.Fix = fmt.Sprintf("hawser fleet retire %s --delete, or --keep to leave it there and forget it", l.Name)
+		f.Fix = fmt.Sprintf("hawser fleet retire %s --delete, or --keep to leave it there and forget it; with the -f and -r of this command", l.Name)
 		out = append(out, f)
 	}
 	return out
