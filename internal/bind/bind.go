@@ -118,7 +118,7 @@ func Spec(spec v1alpha1.BundleSpec, file func(From) (*v1alpha1.Value, *diag.Find
 			}
 		}
 		prepare := func(layer string, v v1alpha1.Values) v1alpha1.Values {
-			own := unquoted(v.Struct, nil, asText)
+			own := append(unquoted(v.Struct, nil, asText), mistaken(v.Struct, nil)...)
 			v, found := sealed(v, in.Name, names, read)
 			for _, n := range slices.Concat(found, own, notes) {
 				n.Instance, n.Path = in.Name, strings.TrimSuffix(layer+"."+n.Path, ".")

@@ -107,7 +107,7 @@ func (r *Files) value(f From, root string, depth int) (*v1alpha1.Value, *diag.Fi
 		return nil, n
 	}
 	if f.note != nil {
-		notes := unquoted(x, f.Path, inFile(src))
+		notes := append(unquoted(x, f.Path, inFile(src)), mistaken(x, f.Path)...)
 		for i := range notes {
 			below := strings.TrimPrefix(strings.TrimPrefix(notes[i].Path, f.Path.String()), ".")
 			notes[i].Path = strings.Trim(f.At+"."+below, ".")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -50,7 +51,11 @@ func (m *Memo) run(ctx context.Context, r Renderer, req Request) (Result, error)
 	select {
 	case m.slots <- struct{}{}:
 		defer func() { <-m.slots }()
-		return Rendered(ctx, r, req)
+		res, err := Rendered(ctx, r, req)
+		if fs := unresolved(req.Instance, res.Objects); err == nil && fs != nil {
+			res.Findings = slices.Concat(res.Findings, fs)
+		}
+		return res, err
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
 	}

@@ -1,0 +1,64 @@
+package bind
+
+import (
+	"strings"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/secret"
+)
+
+// mistaken warns of texts in values that are meant as references and are none, so that they go out as they are written: with
+// text around, in capitals, with one slash. What stands there may be a password in part, and is not shown.
+func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
+	if x == nil {
+		return nil
+	}
+	var fs diag.Findings
+	rewrite(x, at, func(x *v1alpha1.Value, at v1alpha1.Path) (*v1alpha1.Value, bool) {
+		s, ok := x.Str()
+		if !ok {
+			return nil, false
+		}
+		f := diag.Warnf("no-reference", "this is no reference, and goes out as it is written")
+		f.Pos, f.Path = diag.Pos(x.Pos), at.String()
+		switch place := referenceIn(s); {
+		case place < 0 || secret.IsRef(s):
+			return x, true
+		case place == 0 && !strings.ContainsAny(strings.TrimSpace(s), " \t\r\n"):
+			f.Fix = "write it so: ref://[STORE:]NAME[/...]/PROPERTY, in small letters, with two slashes, and without spaces around"
+		default:
+			f.What = "ref:// within a text is no reference, and goes out as it is written"
+			f.Fix = "put all of the text into the store, and write its reference alone: ref://[STORE:]NAME[/...]/PROPERTY"
+		}
+		fs = append(fs, f)
+		return x, true
+	})
+	return fs
+}
+
+// referenceIn is where ref:// begins in a text, spaces before it left out, in letters of any case and at the beginning also
+// with one slash; below 0 where it does not, or is the end of a longer word (href://).
+func referenceIn(s string) int {
+	s = strings.TrimSpace(s)
+	for from := 0; ; {
+		colon := strings.Index(s[from:], ":/")
+		if colon < 0 {
+			return -1
+		}
+		colon += from
+		from = colon + 2
+		begin := colon - len("ref")
+		if begin < 0 || !strings.EqualFold(s[begin:colon], "ref") || begin > 0 && partOfName(s[begin-1]) {
+			continue
+		}
+		if begin == 0 || strings.HasPrefix(s[from:], "/") {
+			return begin
+		}
+	}
+}
+
+// partOfName reports whether a byte before a scheme is a part of it.
+func partOfName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.' || c == '_'
+}
