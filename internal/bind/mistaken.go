@@ -20,7 +20,7 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 		if !ok {
 			return nil, false
 		}
-		f := diag.Warnf("no-reference", "this is no reference, and goes out as it is written")
+		f := diag.Warnf(diag.CodeNoReference, "this is no reference, and goes out as it is written")
 		f.Pos, f.Path = diag.Pos(x.Pos), at.String()
 		switch place := referenceIn(s); {
 		case place < 0 || secret.IsRef(s):

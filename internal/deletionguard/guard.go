@@ -164,7 +164,11 @@ func (c Cluster) lost(who string, goes map[object.Ref]bool, in func(instance str
 	case len(lost) > 0 && len(lost) == len(had) && declared == 0 && who != "the bundle":
 		return fmt.Sprintf("%s renders nothing any more, and the %d it has there go", who, len(lost))
 	case len(lost) > 0 && len(lost) == len(had) && declared > 0:
-		return fmt.Sprintf("everything %s has there is replaced by other things: %s goes", who, few(lost))
+		goes := "goes"
+		if len(lost) > 1 {
+			goes = "go"
+		}
+		return fmt.Sprintf("everything %s has there is replaced by other things: %s %s", who, few(lost), goes)
 	case len(lostWork) > 0 && len(lostWork) == len(hadWork) && (declaredWork > 0 || who != "the bundle"):
 		return fmt.Sprintf("every workload %s has there goes: %s", who, few(lostWork))
 	}

@@ -82,6 +82,7 @@ func TestOnCluster(t *testing.T) {
 		"every workload of the bundle":      {"Deployment old/a, Service net/s", "Deployment new/b, Service net/s", "every workload the bundle has there goes: Deployment ns/a"},
 		"a cluster that lost its placement": {"Deployment api/a", "", ""},
 		"a generated ConfigMap":             {"ConfigMap api/env-abc12", "ConfigMap api/env-ff034", ""},
+		"two of an instance":                {"Service api/a, Service api/c, Service db/d", "Service api/b, Service db/d", "everything instance api has there is replaced by other things: Service ns/a, Service ns/c go"},
 		"another Secret of the same words":  {"Secret api/app-credentials", "Secret api/app-tls", "everything instance api has there is replaced by other things: Secret ns/app-credentials goes"},
 		"the next Job":                      {"Job api/migrate-1", "Job api/migrate-2", ""},
 		"a Deployment has no successor":     {"Deployment api/web-1", "Deployment api/web-2", "everything instance api"},

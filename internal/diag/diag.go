@@ -49,6 +49,9 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
+// CodeNoReference is the code of the warning that a text is meant as a reference to a secret, and is none: its line is not quoted.
+const CodeNoReference = "no-reference"
+
 // Finding is one message for the user: what, where (position, data path, cluster, object), why, what to do.
 type Finding struct {
 	Severity Severity `json:"severity"`

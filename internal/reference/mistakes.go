@@ -1,10 +1,12 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -202,10 +204,22 @@ func nameAndSource(cmd *cobra.Command, args []string) error {
 	return Usage(cmd.CommandPath()+" takes no instance and its source", "", "", way)
 }
 
+// waitsFor answers kubectl's and Helm's `--wait 5m`: the time is an argument there, as --wait is a switch.
+func waitsFor(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || !cmd.Flags().Changed("wait") || cmd.Flags().Lookup("timeout") == nil {
+		return nil
+	}
+	long := args[len(args)-1]
+	if d, err := time.ParseDuration(long); err != nil || d == 0 {
+		return nil
+	}
+	return Usage("--wait takes no time, but got "+long, "", "", "did you mean --timeout "+long+"? It says how long; --wait is a switch")
+}
+
 // AtMostOne accepts one optional argument.
 func AtMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := nameAndSource(cmd, args); err != nil {
+		if err := cmp.Or(waitsFor(cmd, args), nameAndSource(cmd, args)); err != nil {
 			return err
 		}
 		if len(args) > 1 {
@@ -223,6 +237,8 @@ func Nothing(cmd *cobra.Command, args []string) error {
 		return nil
 	case LooksLikeBundle(args[0]) && cmd.Flags().Lookup("file") != nil:
 		return Usage(cmd.CommandPath()+" takes no arguments", "", "", "Bundle files are named with -f: "+cmd.CommandPath()+" -f "+args[0])
+	case waitsFor(cmd, args) != nil:
+		return waitsFor(cmd, args)
 	case nameAndSource(cmd, args) != nil:
 		return nameAndSource(cmd, args)
 	case cmd.HasSubCommands() && diag.Nearest(args[0], commandsOf(cmd)) != "" && (cmd.Flags().Lookup("file") == nil || len(args) > 1):
@@ -261,7 +277,7 @@ func Between(least int, names ...string) cobra.PositionalArgs {
 
 // PlanFile accepts the one plan file that a command may take, and no bundle's name beside files.
 func PlanFile(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 && cmd.Flags().Changed("file") && isName(args[0]) && nameAndSource(cmd, args) == nil {
+	if len(args) == 1 && cmd.Flags().Changed("file") && isName(args[0]) && waitsFor(cmd, args) == nil && nameAndSource(cmd, args) == nil {
 		return Usage(cmd.CommandPath()+" takes files (-f) or a saved plan, not both", "", "",
 			"did you mean --bundle "+args[0]+"? It chooses one of several bundles in the files")
 	}

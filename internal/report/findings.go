@@ -137,7 +137,9 @@ func place(o *out, f diag.Merged) {
 	}
 	if len(where) > 0 {
 		o.line("  ", strings.Join(where, "  "))
-		quote(o, f.Pos, f.Object)
+		if f.Code != diag.CodeNoReference { // what stands around a reference may be a password
+			quote(o, f.Pos, f.Object)
+		}
 	}
 	where = nil
 	if f.Object != "" {
