@@ -20,8 +20,9 @@ func Explained(fs diag.Findings, late []string) diag.Findings {
 			fs[i].Why += "; "
 		}
 		fs[i].Why += "values are known only after " + strings.Join(late, ", ")
-		if fs[i].Fix == "" {
-			fs[i].Fix = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"
+		other := fs[i].Fix
+		if fs[i].Fix = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"; other != "" {
+			fs[i].Fix += "; where it is about another value: " + other
 		}
 	}
 	return fs

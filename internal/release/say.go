@@ -96,6 +96,11 @@ type Saying struct {
 	over  bool // it has come to every cluster that waited for what is approved already
 }
 
+// Shown is how to see what the release delivers.
+func (s *Saying) Shown() string {
+	return fmt.Sprintf("What it delivers: hawser history show %d --bundle %s", s.Release, s.Bundle)
+}
+
 // SaidOn is one cluster of a Saying.
 type SaidOn struct {
 	Cluster string `json:"cluster"`

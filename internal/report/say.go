@@ -10,8 +10,11 @@ import (
 func Asked(w io.Writer, s *release.Saying, st Style) error {
 	o := newOut(w, st)
 	o.wrapped(0, clean(s.About()), bold)
-	o.wrapped(2, clean(s.Message), dim)
+	if s.Message != "" {
+		o.wrapped(2, clean(s.Message), dim)
+	}
 	o.wrapped(0, clean(s.For()), "")
+	o.wrapped(0, clean(s.Shown()), dim)
 	return o.Flush()
 }
 
