@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -53,7 +52,7 @@ type Cache struct {
 	held  map[string]*flock.Flock // by the entry's path
 
 	try    func(lock *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) // a test's file system may have no locks
-	create func(dir string) (*os.File, error)                                          // a test's disk may be full
+	create func() (*os.File, error)                                                    // a test's disk may be full
 }
 
 // Dir is where the cache is by default: $HAWSER_CACHE_DIR, else "hawser" in the user's cache directory; "" when the
@@ -72,8 +71,8 @@ func Dir(getenv func(string) string) string {
 // Open makes a cache; nothing is read or made before it is used.
 func Open(o Options) *Cache {
 	c := &Cache{dir: o.Dir, warn: o.Warn, known: map[string]Tree{}, busy: map[string]chan struct{}{}, held: map[string]*flock.Flock{},
-		try:    func(lock *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) { return how(lock) },
-		create: func(dir string) (*os.File, error) { return os.CreateTemp(dir, "blob-") }}
+		try: func(lock *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) { return how(lock) }}
+	c.create = c.fresh
 	if o.Dir != "" {
 		if abs, err := filepath.Abs(o.Dir); err == nil {
 			c.dir = abs
@@ -137,8 +136,8 @@ func (c *Cache) Blob(ctx context.Context, digest string, fetch Fetch) (*os.File,
 	if err != nil {
 		return nil, err
 	}
-	if temp, kept := c.temp(); kept {
-		if err := c.keepBlob(out, temp, at); err != nil {
+	if c.keeps() {
+		if err := c.keepBlob(out, at); err != nil {
 			return nil, disk(errors.Join(err, out.Close()), false, c.dir)
 		}
 		c.hold(at)
@@ -147,17 +146,17 @@ func (c *Cache) Blob(ctx context.Context, digest string, fetch Fetch) (*os.File,
 }
 
 // keepBlob copies a file into the cache, and goes back to its beginning.
-func (c *Cache) keepBlob(from *os.File, temp, at string) error {
-	out, err := c.create(temp)
+func (c *Cache) keepBlob(from *os.File, at string) error {
+	out, err := c.create()
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, from)
 	if err = errors.Join(err, out.Close()); err == nil {
-		err = place(out.Name(), at)
+		err = c.place(out.Name(), at)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(out.Name()))
+		return errors.Join(err, c.removeAll(out.Name()))
 	}
 	_, err = from.Seek(0, io.SeekStart)
 	return err
@@ -177,14 +176,14 @@ func (c *Cache) intact(ctx context.Context, at, digest string) *os.File {
 		return nil
 	}
 	if "sha256:"+sum != digest {
-		_ = os.Remove(at)
+		_ = c.removeAll(at)
 		return nil
 	}
 	out, err := c.file(ctx, digest, func(_ context.Context, w io.Writer) error { return copyOf(w, at, size) })
 	if err != nil {
 		return nil
 	}
-	touch(at)
+	c.touch(at)
 	return out
 }
 
@@ -228,21 +227,20 @@ func fill(ctx context.Context, out *os.File, digest string, fetch Fetch) error {
 	return err
 }
 
-// temp is a directory for what is being made on the cache's own disk, when that can be written (kept).
-func (c *Cache) temp() (dir string, kept bool) {
+// keeps reports whether something can be kept: made on the cache's own disk, and moved to its place there.
+func (c *Cache) keeps() bool {
 	if c.dir == "" {
-		return "", false
+		return false
 	}
-	dir = filepath.Join(c.dir, "tmp")
-	err := os.MkdirAll(dir, 0o755)
+	err := os.MkdirAll(c.dir, 0o755)
 	if err == nil {
 		var probe string
-		if probe, err = os.MkdirTemp(dir, "probe-"); err == nil {
-			return dir, os.Remove(probe) == nil
+		if probe, err = c.aside("probe"); err == nil {
+			return c.removeAll(probe) == nil
 		}
 	}
 	if full(err) {
-		return dir, true // what is written there will say so
+		return true // what is written there will say so
 	}
 	c.once.Do(func() {
 		if c.warn != nil {
@@ -251,7 +249,7 @@ func (c *Cache) temp() (dir string, kept bool) {
 				Fix: "content is fetched anew each time; make the directory writable, or set " + EnvDir})
 		}
 	})
-	return "", false
+	return false
 }
 
 // private is this process's own directory, made when first needed.
@@ -268,20 +266,6 @@ func (c *Cache) private() (string, error) {
 		c.own = dir
 	}
 	return c.own, nil
-}
-
-// place moves what is complete to where it belongs; somebody else's of the same name is as good.
-func place(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
-}
-
-// touch notes that something was used. A cache that is only readable remembers nothing.
-func touch(at string) {
-	now := time.Now()
-	_ = os.Chtimes(at, now, now)
 }
 
 // disk makes a finding of an error that says that the disk of the cache, or of the temporary files, is full; others stay as

@@ -146,7 +146,7 @@ func TestBlobRefuses(t *testing.T) {
 
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
-	if left, err := read(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
+	if left, err := paths(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 }
@@ -304,7 +304,7 @@ func TestUnusable(t *testing.T) {
 func TestFull(t *testing.T) {
 	dir := t.TempDir()
 	c := Open(Options{Dir: dir})
-	c.create = func(dir string) (*os.File, error) {
+	c.create = func() (*os.File, error) {
 		return nil, &fs.PathError{Op: "write", Path: dir, Err: syscall.ENOSPC}
 	}
 	_, err := c.Blob(t.Context(), digestOf("x"), (&origin{content: "x"}).fetch)
@@ -392,7 +392,7 @@ func TestListAndPrune(t *testing.T) {
 	treeOf(t, c, &origin{content: "tree-content"})
 	age(filepath.Join(dir, "blobs", "sha256", digestOf("blob")[7:]), time.Hour)
 	age(filepath.Join(dir, "trees", "sha256", digestOf("tree-content")[7:], inventoryFile), 48*time.Hour)
-	for name, by := range map[string]time.Duration{"given-up": 25 * time.Hour, "under-way": time.Minute} {
+	for name, by := range map[string]time.Duration{"tree-given-up": 25 * time.Hour, "tree-under-way": time.Minute} {
 		if err := os.MkdirAll(filepath.Join(dir, "tmp", name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +411,7 @@ func TestListAndPrune(t *testing.T) {
 	if gone, err := c.Prune(t.Context(), Policy{}, now); err != nil || len(gone.Entries) != 0 {
 		t.Errorf("nothing asked: %v %v", gone, err)
 	}
-	if left, _ := read(filepath.Join(dir, "tmp")); len(left) != 1 || filepath.Base(left[0]) != "under-way" {
+	if left, _ := paths(filepath.Join(dir, "tmp")); len(left) != 1 || filepath.Base(left[0]) != "tree-under-way" {
 		t.Errorf("in tmp: %v", left)
 	}
 	if err := c.Close(); err != nil {

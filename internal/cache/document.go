@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha512"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,10 +24,10 @@ func (c *Cache) Document(ctx context.Context, hash string, fetch func(context.Co
 	at := filepath.Join(c.dir, "documents", "sha512", hash)
 	if data, err := rootfs.ReadFile(at, rootfs.MaxLarge); err == nil {
 		if has512(data, hash) {
-			touch(at)
+			c.touch(at)
 			return data, nil
 		}
-		_ = os.Remove(at)
+		_ = c.removeAll(at)
 	}
 	data, err := fetch(ctx)
 	if err != nil || !has512(data, hash) {
@@ -45,11 +44,10 @@ func has512(data []byte, hash string) bool {
 
 // keep writes a file aside and moves it to where it belongs; where that cannot be, nothing is kept.
 func (c *Cache) keep(at string, data []byte) {
-	dir, kept := c.temp()
-	if !kept {
+	if !c.keeps() {
 		return
 	}
-	out, err := c.create(dir)
+	out, err := c.create()
 	if err != nil {
 		return
 	}
@@ -58,9 +56,9 @@ func (c *Cache) keep(at string, data []byte) {
 		err = closed
 	}
 	if err == nil {
-		err = place(out.Name(), at)
+		err = c.place(out.Name(), at)
 	}
 	if err != nil {
-		_ = os.Remove(out.Name())
+		_ = c.removeAll(out.Name())
 	}
 }

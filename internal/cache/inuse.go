@@ -45,7 +45,7 @@ var errInUse = errors.New("it is in use")
 // file that is open. Any other error than errInUse says that there are no locks here.
 func (c *Cache) lock(at string, try func(*flock.Flock) (bool, error)) (*flock.Flock, error) {
 	name := c.lockOf(at)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := c.inside(func(root *os.Root) error { return root.MkdirAll("locks", 0o755) }); err != nil {
 		return nil, err
 	}
 	for range 10 {
@@ -85,7 +85,7 @@ func drop(lock *flock.Flock) {
 
 // sweep removes lock files whose entries are gone.
 func (c *Cache) sweep() error {
-	names, err := read(filepath.Join(c.dir, "locks"))
+	names, err := c.names("locks")
 	for _, name := range names {
 		kind, base, _ := strings.Cut(filepath.Base(name), "-")
 		found, _ := filepath.Glob(filepath.Join(c.dir, kind, "sha*", base))

@@ -100,7 +100,7 @@ func TestPruneLeavesWhatIsUsed(t *testing.T) {
 		if got, err := c.Prune(t.Context(), Policy{All: true}, time.Now()); err != nil || len(got.Entries) != 2 || got.InUse != 0 || got.Left() != "" {
 			t.Errorf("killed %t: afterwards: %+v %v", kill, got, err)
 		}
-		if left, err := read(filepath.Join(dir, "locks")); err != nil || len(left) > 0 {
+		if left, err := paths(filepath.Join(dir, "locks")); err != nil || len(left) > 0 {
 			t.Errorf("locks: %q %v", left, err)
 		}
 	}

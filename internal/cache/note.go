@@ -26,7 +26,7 @@ func (c *Cache) Note(key string) (data []byte, ok bool) {
 	if data, err = rootfs.ReadFile(at, maxNote); err != nil {
 		return nil, false
 	}
-	touch(at)
+	c.touch(at)
 	return data, true
 }
 
@@ -36,7 +36,7 @@ func (c *Cache) KeepNote(key string, data []byte) {
 		return
 	}
 	at := c.noteAt(key)
-	_ = os.Remove(at)
+	_ = c.removeAll(at)
 	c.keep(at, data)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,19 +58,19 @@ func (c *Cache) List(ctx context.Context) ([]Entry, error) {
 	if c.dir == "" {
 		return nil, nil
 	}
-	blobs, err := read(filepath.Join(c.dir, "blobs", "sha256"))
+	blobs, err := c.names("blobs/sha256")
 	if err != nil {
 		return nil, err
 	}
-	trees, err := read(filepath.Join(c.dir, "trees", "sha256"))
+	trees, err := c.names("trees/sha256")
 	if err != nil {
 		return nil, err
 	}
-	documents, err := read(filepath.Join(c.dir, "documents", "sha512"))
+	documents, err := c.names("documents/sha512")
 	if err != nil {
 		return nil, err
 	}
-	notes, err := read(filepath.Join(c.dir, "notes", "sha256"))
+	notes, err := c.names("notes/sha256")
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +102,6 @@ func treeEntry(at string) Entry {
 		e.Used = info.ModTime()
 	}
 	return e
-}
-
-// read is the paths in a directory; one that is not there has none.
-func read(dir string) ([]string, error) {
-	found, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	out := make([]string, 0, len(found))
-	for _, f := range found {
-		out = append(out, filepath.Join(dir, f.Name()))
-	}
-	return out, err
 }
 
 // Listing is List with what belongs to it.
@@ -150,11 +136,11 @@ func (c *Cache) Prune(ctx context.Context, policy Policy, now time.Time) (Listin
 		}
 	}
 	errs = append(errs, c.sweep())
-	left, err := read(filepath.Join(c.dir, "tmp"))
+	left, err := c.names("tmp")
 	errs = append(errs, err)
 	for _, at := range left {
 		if info, err := os.Lstat(at); err == nil && now.Sub(info.ModTime()) > leftover {
-			errs = append(errs, os.RemoveAll(at))
+			errs = append(errs, c.removeAll(at))
 		}
 	}
 	out := c.listing(removed)
@@ -175,7 +161,7 @@ func (c *Cache) remove(e Entry, young bool) (gone bool, err error) {
 	if e.Kind == Files {
 		c.discard(e.path) // at once, for whoever looks
 	}
-	return true, os.RemoveAll(e.path)
+	return true, c.removeAll(e.path)
 }
 
 // choose is what a policy removes of entries that are ordered last used first.

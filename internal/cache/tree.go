@@ -104,8 +104,8 @@ func (c *Cache) Tree(ctx context.Context, key Key, expect Expect, build Build) (
 	if err != nil {
 		return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), true, private)
 	}
-	if temp, kept := c.temp(); kept {
-		if err := c.settle(made, temp, at, key); err != nil {
+	if c.keeps() {
+		if err := c.settle(made, at, key); err != nil {
 			return Tree{}, disk(errors.Join(err, os.RemoveAll(made)), false, c.dir)
 		}
 		c.hold(at)
@@ -167,7 +167,7 @@ func (c *Cache) kept(ctx context.Context, at, private string, key Key, expect Ex
 	}
 	t, err := verify(at, filepath.Join(own, filesDir), key, func(note []byte) ([]archive.File, error) { return expect(ctx, note) })
 	if err == nil {
-		touch(filepath.Join(at, inventoryFile))
+		c.touch(filepath.Join(at, inventoryFile))
 		return t, true
 	}
 	_ = os.RemoveAll(own)
@@ -179,16 +179,12 @@ func (c *Cache) kept(ctx context.Context, at, private string, key Key, expect Ex
 
 // discard takes a tree out of its place at once, then removes it.
 func (c *Cache) discard(at string) {
-	temp := filepath.Join(c.dir, "tmp")
-	if os.MkdirAll(temp, 0o755) != nil {
-		return
-	}
-	trash, err := os.MkdirTemp(temp, "trash-")
+	trash, err := c.aside("trash")
 	if err != nil {
 		return
 	}
-	_ = os.Rename(at, filepath.Join(trash, "tree"))
-	_ = os.RemoveAll(trash)
+	_ = c.place(at, filepath.Join(trash, "tree"))
+	_ = c.removeAll(trash)
 }
 
 func (c *Cache) build(ctx context.Context, key Key, made string, build Build) (Tree, error) {
@@ -214,27 +210,27 @@ func (c *Cache) build(ctx context.Context, key Key, made string, build Build) (T
 }
 
 // settle copies a tree into the cache. When another process was quicker, its tree serves if it has the same files.
-func (c *Cache) settle(made, temp, at string, key Key) error {
-	aside, err := os.MkdirTemp(temp, "tree-")
+func (c *Cache) settle(made, at string, key Key) error {
+	aside, err := c.aside("tree")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.CopyFS(aside, os.DirFS(made)), os.Chmod(aside, 0o755)); err != nil {
-		return errors.Join(err, os.RemoveAll(aside))
+	if err := c.copyIn(made, aside); err != nil {
+		return errors.Join(err, c.removeAll(aside))
 	}
-	if place(aside, at) == nil {
+	if c.place(aside, at) == nil {
 		return nil
 	}
 	files, _, err := take(filepath.Join(made, filesDir))
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(aside))
+		return errors.Join(err, c.removeAll(aside))
 	}
 	if _, bad := verify(at, "", key, func([]byte) ([]archive.File, error) { return files, nil }); bad == nil {
-		return os.RemoveAll(aside)
+		return c.removeAll(aside)
 	}
 	c.discard(at)
-	if err := place(aside, at); err != nil {
-		return errors.Join(err, os.RemoveAll(aside))
+	if err := c.place(aside, at); err != nil {
+		return errors.Join(err, c.removeAll(aside))
 	}
 	return nil
 }
