@@ -60,7 +60,8 @@ func TestContentOfNewObjects(t *testing.T) {
 	strip := func(data []byte) (out []map[string]any) {
 		_ = json.Unmarshal(data, &out)
 		for _, c := range out {
-			delete(c, "digest") // keyed in the file
+			delete(c, "digest")    // keyed in the file
+			delete(c, "applyHash") // in the file alone
 		}
 		return out
 	}

@@ -10,6 +10,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/maskguard"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/staleplan"
@@ -83,13 +84,7 @@ func (fp *Prepared) written(digests *planfile.Digests) ([]byte, error) {
 		for j := range cp.Plan.Changes {
 			ch := &cp.Plan.Changes[j]
 			body, ok := bodies[ch.Ref]
-			secret := !ok || fp.run.holdsSecret(body)
-			if ch.Open = !secret; secret {
-				ch.Digest = digests.Key(ch.Digest)
-			}
-			if secret || staleplan.Hides(*ch) {
-				ch.ForeignDigest = digests.Key(ch.ForeignDigest)
-			}
+			ch.Keyed(!ok || fp.run.holdsSecret(body), staleplan.Hides(*ch), fp.run.keysHoldSecret(body), digests.Key)
 		}
 	}
 	out.Groups = nil // made of the changes by whoever reads them
@@ -103,6 +98,13 @@ func (r *run) holdsSecret(o object.Object) bool {
 	}
 	data, err := json.Marshal(o.Body)
 	return err != nil || r.Redactor.Value(o.Instance, string(data)) != string(data)
+}
+
+// keysHoldSecret: a value known to be secret is, or may be, a key of the object's managed fields.
+func (r *run) keysHoldSecret(o object.Object) bool {
+	return r.Redactor.Knows() && maskguard.KeysHold(map[string]any(o.Body), func(text string) bool {
+		return r.Redactor.Value(o.Instance, text) != text || r.Redactor.Redact(text) != text
+	})
 }
 
 // ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied. A file that was changed after this

@@ -101,7 +101,8 @@ func TestEveryFieldIsComparedOrSaid(t *testing.T) {
 		cp.Later, cp.Wave = false, 1
 		now.Schedule.Members[i].Cluster, now.Schedule.Members[i].Wave = cp.Cluster, 1
 		for j := range cp.Plan.Changes {
-			cp.Plan.Changes[j].Ref.Name, cp.Plan.Changes[j].Open = fmt.Sprint("o", i, j), true
+			ch := &cp.Plan.Changes[j]
+			ch.Ref.Name, ch.Open, ch.InFile = fmt.Sprint("o", i, j), true, true
 		}
 	}
 	now.Order()

@@ -6,6 +6,7 @@ package maskguard
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -182,4 +183,36 @@ func removed(fields []plan.FieldChange, hides func(key string) bool) (out []stri
 		}
 	}
 	return out
+}
+
+// KeysHold reports whether something secret is a key of a map in an object's body, an item of a list, or in an item of a list, by which that may be
+// known: managed fields hold those.
+func KeysHold(body any, secret func(text string) bool) bool {
+	switch v := body.(type) {
+	case map[string]any:
+		for key, item := range v {
+			if secret(key) || KeysHold(item, secret) {
+				return true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			known := []any{item}
+			if fields, is := item.(map[string]any); is {
+				known = slices.Collect(maps.Values(fields))
+			}
+			if slices.ContainsFunc(known, func(value any) bool { return isText(value) && secret(fmt.Sprint(value)) }) || KeysHold(item, secret) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isText(value any) bool {
+	switch value.(type) {
+	case string, int64, float64:
+		return true
+	}
+	return false
 }

@@ -155,3 +155,19 @@ func TestHiddenByOwn(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// TestKeysHold: what managed fields have of an object are keys of maps, items of lists, and what an item of a list is known by.
+func TestKeysHold(t *testing.T) {
+	for place, body := range map[string]map[string]any{
+		"a key":          {"data": map[string]any{"pin-4711": "x"}},
+		"an item":        {"spec": map[string]any{"hosts": []any{"a", "pin-4711"}}},
+		"a number":       {"spec": map[string]any{"ports": []any{int64(4711)}}},
+		"an item's name": {"spec": map[string]any{"list": []any{map[string]any{"name": "pin-4711"}}}},
+		"":               {"data": map[string]any{"pin": "pin-4711"}, "spec": map[string]any{"list": []any{map[string]any{"sub": map[string]any{"value": "pin-4711"}}}}},
+	} {
+		secret := func(text string) bool { return text == "pin-4711" || text == "4711" }
+		if got := KeysHold(body, secret); got != (place != "") {
+			t.Errorf("%q: %t", place, got)
+		}
+	}
+}

@@ -79,6 +79,9 @@ func TestCompute(t *testing.T) {
 				t.Fatalf("input: %v", err)
 			}
 			p := Compute(s.input())
+			for i := range p.Changes {
+				p.Changes[i].InFile = true
+			}
 			got, err := json.MarshalIndent(p, "", "  ")
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,11 @@ func rewritten(o InventoryEntry, live Live) bool {
 	return live.ResourceVersion != o.ResourceVersion && (live.ApplyHash != o.ApplyHash || Unmarked(live))
 }
 
+// MovedSince is Moved for a change of a plan file and the one that is computed now; same compares digests of the file with those of now.
+func (ch Change) MovedSince(now Change, same func(saved, now string) bool) bool {
+	return ch.ResourceVersion != now.ResourceVersion && (!same(ch.ApplyHash, now.ApplyHash) || ch.Action == Adopt && !same(ch.FormerEntries, now.FormerEntries))
+}
+
 // Moved reports whether an object is not as the change saw it, by its resourceVersion now, the hash of our managed fields entry and, where it is to be
 // adopted, the hash of what its owner has in it: what we declared of it was changed, or what its owner has.
 func (ch Change) Moved(resourceVersion, applyHash, formerEntries string) bool {

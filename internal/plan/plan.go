@@ -130,12 +130,13 @@ type Change struct {
 	Digest string `json:"digest,omitempty"`
 	Open   bool   `json:"-"`
 	// UID and ResourceVersion are what the plan saw: the preconditions of every update and delete. ApplyHash is the hash of
-	// our managed fields entry then.
+	// our managed fields entry then, which holds keys of maps and lists, and items of sets: it is told where it is keyed, or InFile says that none of them is secret.
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	ApplyHash       string `json:"applyHash,omitempty"`
 	// FormerEntries is the hash of what its owner had in the managed fields of an object that is to be adopted.
 	FormerEntries string `json:"formerEntries,omitempty"`
+	InFile        bool   `json:"-"`
 	// Foreign are the fields that a change with Force writes over, or what others have in an object that goes: whatever else
 	// they write makes the plan stale. ForeignDigest is their digest, only in plan files, and keyed there where it could be guessed.
 	Foreign       []object.ForeignField `json:"-"`

@@ -8,11 +8,30 @@ import (
 // KeyedPrefix begins a digest that is keyed: whoever guesses what was digested pays for each guess.
 const KeyedPrefix = "keyed:"
 
-// MarshalJSON is the change without a digest that would tell a guessed secret from the true one.
+// Keyed keys the digests by which a file of plans would tell a guessed secret from the true one. secret: the object holds a secret, or may; hides: so
+// do the fields of others in it; keys: a key of a map or of a list's item, or an item of a list, is secret, or may be.
+func (c *Change) Keyed(secret, hides, keys bool, key func(digest string) string) {
+	if c.Open = !secret; secret {
+		c.Digest = key(c.Digest)
+	}
+	if secret || hides {
+		c.ForeignDigest = key(c.ForeignDigest)
+	}
+	if c.InFile = !keys; keys {
+		c.ApplyHash, c.FormerEntries = key(c.ApplyHash), key(c.FormerEntries)
+	}
+}
+
+// MarshalJSON is the change without the digests that would tell a guessed secret from the true one.
 func (c Change) MarshalJSON() ([]byte, error) {
 	type fields Change
 	if !c.Open && !strings.HasPrefix(c.Digest, KeyedPrefix) {
 		c.Digest = ""
+	}
+	for _, hash := range []*string{&c.ApplyHash, &c.FormerEntries} {
+		if !c.InFile && !strings.HasPrefix(*hash, KeyedPrefix) {
+			*hash = ""
+		}
 	}
 	return json.Marshal(fields(c))
 }
@@ -24,5 +43,6 @@ func (c *Change) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	c.Open = c.Digest != "" && !strings.HasPrefix(c.Digest, KeyedPrefix)
+	c.InFile = c.ApplyHash+c.FormerEntries != "" && !strings.HasPrefix(c.ApplyHash+c.FormerEntries, KeyedPrefix)
 	return nil
 }

@@ -45,3 +45,42 @@ func TestNoDigestOfASecretIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestNoHashOfKeysIsTold: the hashes of managed fields, which hold keys and items of sets, are told by no output, by a file as they are where none of those
+// is secret, and keyed where one is; a file that was keyed says the same of what moved.
+func TestNoHashOfKeysIsTold(t *testing.T) {
+	same := func(saved, now string) bool { return saved == now || saved == KeyedPrefix+now }
+	for _, keys := range []bool{false, true} {
+		now := Change{Action: Adopt, Digest: "sha256:1", ForeignDigest: "sha256:2", ApplyHash: "own-1", FormerEntries: "their-1", ResourceVersion: "1"}
+		if text, err := json.Marshal(now); err != nil || strings.Contains(string(text), "own-1") || strings.Contains(string(text), "their-1") {
+			t.Errorf("told: %s, %v", text, err)
+		}
+		filed := now
+		filed.Keyed(keys, false, keys, func(digest string) string { return KeyedPrefix + digest })
+		text, err := json.Marshal(filed)
+		if err != nil || strings.Contains(string(text), `"own-1"`) == keys || strings.Contains(string(text), `"their-1"`) == keys || !strings.Contains(string(text), "own-1") {
+			t.Errorf("keys %t: %s, %v", keys, text, err)
+		}
+		var read Change
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := json.Marshal(read); err != nil || string(again) != string(text) {
+			t.Errorf("keys %t: it is told as %s after it was read", keys, again)
+		}
+		for what, moved := range map[string]bool{"": false, "a status": false, "ours": true, "theirs": true} {
+			ch := now
+			switch what {
+			case "a status":
+				ch.ResourceVersion = "2"
+			case "ours":
+				ch.ResourceVersion, ch.ApplyHash = "2", "own-2"
+			case "theirs":
+				ch.ResourceVersion, ch.FormerEntries = "2", "their-2"
+			}
+			if got := read.MovedSince(ch, same); got != moved {
+				t.Errorf("keys %t, %s: moved %t", keys, what, got)
+			}
+		}
+	}
+}

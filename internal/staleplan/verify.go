@@ -141,7 +141,7 @@ func differ(saved, now plan.Change, sameDigest func(saved, now string) bool, sho
 		return "would be treated otherwise now: " + string(now.Action) + " instead of " + string(saved.Action) + because(now)
 	case !sameDigest(saved.Digest, now.Digest):
 		return "renders differently now"
-	case saved.Moved(now.ResourceVersion, now.ApplyHash, now.FormerEntries):
+	case saved.MovedSince(now, sameDigest):
 		return "was changed since"
 	case saved.ForeignDigest == "" && now.ForeignDigest != "" && equalJSON(decision(saved, false), decision(now, false)):
 		return "has fields of others, and the plan was saved by a hawser that did not note what they hold"

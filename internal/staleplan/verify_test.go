@@ -108,7 +108,7 @@ func saved(t *rapid.T, p *plan.Plan) (out, promised *plan.Plan) {
 	now := *p
 	now.Changes = slices.Clone(p.Changes)
 	for i, ch := range now.Changes {
-		now.Changes[i].ForeignDigest, now.Changes[i].Open = Digest(ch), true // what is not, is keyed in a file
+		now.Changes[i].ForeignDigest, now.Changes[i].Open, now.Changes[i].InFile = Digest(ch), true, true // what is not, is keyed in a file
 	}
 	data, err := json.Marshal(now)
 	if err != nil {
