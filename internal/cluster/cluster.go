@@ -101,6 +101,8 @@ type PreviewRequest struct {
 	Body   object.Object
 	// Base is the declaration as recorded; with it an unmoved object needs no read. nil: compare with the live object.
 	Base map[string]any
+	// Live: it is compared with the live object all the same.
+	Live bool
 	// Entry is the object's inventory entry, nil when there is none.
 	Entry *plan.InventoryEntry
 

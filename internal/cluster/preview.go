@@ -88,7 +88,7 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 	// Only the live object tells what is lost and who set what; a declaration that changed on an unmoved object is
 	// compared with the recorded one, without a read, unless fields of it are or were left to others or are taken back.
 	live, rerr := map[string]any(nil), error(nil)
-	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil || r.Change.Force)
+	needLive := r.Change.Action != plan.Create && (r.Base == nil || r.Live || r.Change.Code != plan.CodeChanged || r.Change.Ignore != nil || r.Change.Was != nil || r.Change.Force)
 	if needLive {
 		if live, rerr = p.read(ctx, k, r); rerr != nil {
 			return p.failed(r, rerr), false
@@ -130,6 +130,7 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 	}
 	stay, warning := leftover.Told(r.Body, after, out.Stays, p.s.Redact, settersOf(after, r))
 	out.Fields, out.Finding = append(p.fields(r.Body, before, now, settersOf(live, r)), stay...), warning
+	out.AgainstLive = live != nil
 	out.NoOp = live != nil && object.SameContent(live, after) && ownOf(live, r) == ownOf(after, r)
 	return out, differ(live, after)
 }

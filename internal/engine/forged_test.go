@@ -121,3 +121,40 @@ func TestForgedElsewhere(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestRollbackThatHidesNothing: a rollback of what is not hidden does not warn of what the release hides beside it; one of what is does, and so does
+// one over an object that the records alone say is the same.
+func TestRollbackThatHidesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		second, kept string
+		forges, want bool
+	}{"nothing hidden changes": {"key: two, pw: same", "", false, false}, "a hidden value changes": {"key: two, pw: other", "", false, true},
+		"the records say that it does not": {"key: two, pw: same", "evil", true, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.releases(r.configMap("a", "key: one", "pw: same"), r.configMap("a", strings.Split(c.second, ", ")...))
+			for _, revision := range []int{1, 2} {
+				r.forges(revision, func(rec *release.Record, objects []object.Object) []object.Object {
+					at := slices.IndexFunc(objects, func(o object.Object) bool { return o.Ref().Kind == "ConfigMap" })
+					o := objects[at]
+					o.Body, o.Sensitive = object.RedactBody(o.Body, object.AsNamed, object.AsNamed, object.AsNamed, object.AsNamed), []string{"data.pw"}
+					if c.forges {
+						o.Body["data"].(map[string]any)["pw"] = c.kept
+					}
+					objects[at] = o
+					rec.SetDigest = release.SetDigest(objects)
+					return objects
+				})
+			}
+			fp := r.rollsBack(r.back("1"))
+			if got := slices.Contains(codes(fp), "hidden-by-release"); got != c.want {
+				t.Errorf("%v %+v", codes(fp), fp.Clusters[0].Plan.Changes)
+			}
+			if out, err := r.Apply(t.Context(), fp, r.back("1").For(Rollback)); err != nil || r.keys("a") != "one" {
+				t.Errorf("%v %+v", err, out)
+			}
+		})
+	}
+}

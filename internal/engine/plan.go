@@ -437,7 +437,7 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 func (w *work) previews(needs []plan.Change, base map[object.Ref]object.Object) []cluster.PreviewRequest {
 	out := make([]cluster.PreviewRequest, 0, len(needs))
 	for _, ch := range needs {
-		req := cluster.PreviewRequest{Change: ch, Body: w.set.Bodies[ch.Ref]}
+		req := cluster.PreviewRequest{Change: ch, Body: w.set.Bodies[ch.Ref], Live: w.back != nil && len(w.set.Bodies[ch.Ref].Sensitive) > 0}
 		if req.Body.Body == nil {
 			continue // a release did not keep it: unkept says so
 		}

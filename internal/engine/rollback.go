@@ -90,7 +90,7 @@ func (w *work) unkept(ctx context.Context, p *plan.Plan) diag.Findings {
 	if w.back == nil {
 		return nil
 	}
-	findings := append(release.NotKept(p, w.set.Desired, w.set.Bodies), release.Believed(p, w.set.Bodies)...)
+	findings := append(release.NotKept(p, w.set.Desired, w.set.Bodies), release.Believed(p, w.set.Bodies, w.run.Redactor.Value)...)
 	if !w.target.Made.Read() && madeguard.TakesBack(p) {
 		findings = append(findings, w.readKept(ctx)...)
 	}

@@ -312,7 +312,7 @@ func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change
 		c.add(ch)
 		return
 	}
-	ch.Fields, ch.Checked, ch.Deferred, ch.Reclaim, ch.Foreign, ch.Stays = p.Fields, p.Checked, p.Deferred, p.Reclaim, p.Foreign, cmp.Or(p.Stays, live.Stays)
+	ch.Fields, ch.Checked, ch.AgainstLive, ch.Deferred, ch.Reclaim, ch.Foreign, ch.Stays = p.Fields, p.Checked, p.AgainstLive, p.Deferred, p.Reclaim, p.Foreign, cmp.Or(p.Stays, live.Stays)
 	switch {
 	case p.Immutable:
 		c.recreate(d, ch, p.Says)

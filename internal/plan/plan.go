@@ -164,8 +164,10 @@ type Change struct {
 	// Deferred is set when a server-side check was not possible: "namespace shop is new".
 	Deferred string `json:"deferred,omitempty"`
 	// Checked is true when the API server accepted the change in a dry run.
-	Checked bool     `json:"checked,omitempty"`
-	Pos     diag.Pos `json:"pos,omitzero"`
+	Checked bool `json:"checked,omitempty"`
+	// AgainstLive: Fields are the differences of what it becomes, as the dry run tells, to the live object.
+	AgainstLive bool     `json:"-"`
+	Pos         diag.Pos `json:"pos,omitzero"`
 	// NoWait is set when readiness of the object is not waited for; Timeout bounds it (nanoseconds), 0 = the run's.
 	NoWait  bool          `json:"noWait,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
@@ -388,8 +390,8 @@ type Preview struct {
 	// Immutable: refused because of an immutable field, in the words that it Says, and the same object would be accepted as a new one.
 	Immutable bool
 	Says      string
-	// Checked: a dry run was sent and accepted.
-	Checked bool
+	// Checked: a dry run was sent and accepted. AgainstLive: Fields compare its answer with the live object.
+	Checked, AgainstLive bool
 	// Deferred says why no dry run was possible.
 	Deferred string
 	// Finding is set when the change cannot work (refused by validation, a webhook, missing rights).

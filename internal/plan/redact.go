@@ -2,11 +2,13 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/pathmask"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Masker hides secret values, more of them in what belongs to an instance that takes them (redact.Redactor).
@@ -93,4 +95,13 @@ func RedactFindings(fs diag.Findings, m Masker) diag.Findings {
 		f.Path, f.Object = pathmask.Mask(f.Path, m.Redact, name), name(f.Object)
 	}
 	return out
+}
+
+// HidesNothing reports that all that a change writes over what is there is shown: the API server told what it would be, and that was compared with
+// the live object itself, as who writes a kept release writes what is kept beside it, too. mask is what hides in a value of an instance.
+func (c Change) HidesNothing(mask func(instance, text string) string) bool {
+	return c.Action == Update && c.Checked && c.AgainstLive && !slices.ContainsFunc(c.Fields, func(f FieldChange) bool {
+		text := f.Path + "\n" + f.Old + "\n" + f.New
+		return f.Hidden || strings.Contains(text, redact.Mask) || mask(c.Instance, text) != text
+	})
 }

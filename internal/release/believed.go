@@ -53,8 +53,9 @@ func Copy(r Record, objects []object.Object) string {
 }
 
 // Believed says what a plan does because a kept release says so, and nobody else: what it makes or changes that gives rights, and what
-// it hides. bodies are the objects of that release.
-func Believed(p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
+// it hides of what it writes: of an object that is there already nothing is told where nothing that is hidden changes. bodies are the objects of
+// that release, mask is what hides in a value of an instance.
+func Believed(p *plan.Plan, bodies map[object.Ref]object.Object, mask func(instance, text string) string) diag.Findings {
 	var gives, hides, runs []string
 	for _, ch := range p.Changes {
 		body, kept := bodies[ch.Ref]
@@ -63,6 +64,9 @@ func Believed(p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
 		}
 		if body.Grants() {
 			gives = append(gives, fmt.Sprintf("%s (%s)", ch.Ref, ch.Action))
+		}
+		if ch.HidesNothing(mask) {
+			continue
 		}
 		if n := len(slices.Compact(slices.Sorted(slices.Values(body.Sensitive)))); n > 0 && !ch.Ref.IsSecret() {
 			hides = append(hides, fmt.Sprintf("%s (%d)", ch.Ref, n))
