@@ -114,6 +114,10 @@ func (c *Client) ofNetwork(p place, err error) diag.Finding {
 		f = diag.Errorf("registry-plain-token", "%s sends for its tokens to where there is no TLS: no credentials go there", what)
 		f.Why, f.Fix = rootOf(err), "whoever runs "+host+" has to name a token service over https in its WWW-Authenticate header"
 	}
+	if _, private := errors.AsType[*realmError](err); private || strings.Contains(f.Why, "bearer realm host") {
+		f = diag.Errorf("registry-realm", "%s sends for its tokens to a private address: no credentials go there", what)
+		f.Why, f.Fix = rootOf(err), "a token service with a private address has to have the host name of the registry itself: whoever runs "+host+" names it so in its WWW-Authenticate header"
+	}
 	return f
 }
 

@@ -113,7 +113,9 @@ func New(o Options) *Client {
 	c.store = sync.OnceValues(func() (credentials.Store, error) {
 		return openDocker(helperTime)
 	})
-	c.auth = &auth.Client{Client: c.http, Cache: auth.NewCache(), Header: http.Header{"User-Agent": {o.UserAgent}}, Credential: c.credential}
+	asks := *c.http
+	asks.Transport = realms{c.http.Transport, httpclient.Inward(o.HTTP)}
+	c.auth = &auth.Client{Client: &asks, Cache: auth.NewCache(), Header: http.Header{"User-Agent": {o.UserAgent}}, Credential: c.credential}
 	return c
 }
 
