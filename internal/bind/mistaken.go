@@ -58,7 +58,7 @@ func referenceIn(s string) int {
 	}
 }
 
-// partOfName reports whether a byte before a scheme is a part of it.
+// partOfName reports whether a byte before a scheme is a part of it, or makes it a part of an address or an expression.
 func partOfName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.' || c == '_'
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+-._/?&#$", c) >= 0
 }

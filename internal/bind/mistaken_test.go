@@ -29,6 +29,8 @@ func TestNoReference(t *testing.T) {
 		`db: "see ref:/C4NARY"`:                         "",
 		`db: "ref: refs/heads/C4NARY"`:                  "",
 		`db: "https://x/y"`:                             "",
+		`db: "http://h/?ref://C4NARY"`:                  "",
+		`db: "{$ref://C4NARY}"`:                         "",
 		`db: "Ref:/ is a word"`:                         within,
 	} {
 		dir := t.TempDir()

@@ -42,8 +42,8 @@ func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.
 		}
 		return err == nil
 	}
-	if !otherwise(p.Open) {
-		for i := range p.Open {
+	if !otherwise(p.Open) && len(p.Open) > 1 {
+		for i := 0; i < len(p.Open) && ctx.Err() == nil; i++ {
 			otherwise(p.Open[i : i+1])
 		}
 	}

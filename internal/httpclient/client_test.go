@@ -171,7 +171,7 @@ func TestDeadlines(t *testing.T) {
 		t.Errorf("slow: %d bytes %v", len(got), err)
 	}
 	_, err := get(t, New(Options{Stall: 200 * time.Millisecond, Retries: -1}), s.URL+"/trickle")
-	if stall, ok := errors.AsType[*StallError](err); !ok || stall.Whole || stall.Moved == 0 || !strings.Contains(err.Error(), "no more than") {
+	if stall, ok := errors.AsType[*StallError](err); !ok || stall.Whole || stall.Moved == 0 || !strings.Contains(err.Error(), "sent no more than") {
 		t.Errorf("a byte now and then: %v", err)
 	}
 	// A server that does not read what it is sent.

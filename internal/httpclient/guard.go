@@ -17,7 +17,7 @@ type StallError struct {
 	// After is the time it was given; Whole says that it was for the whole exchange.
 	After time.Duration
 	Whole bool
-	// Moved is how many bytes moved in that time.
+	// Moved is how many bytes of the response came in that time.
 	Moved int64
 }
 
@@ -26,7 +26,7 @@ func (e *StallError) Error() string {
 		return fmt.Sprintf("%s was not done after %s", e.Host, e.After)
 	}
 	if e.Moved > 0 {
-		return fmt.Sprintf("with %s no more than %s moved in %s", e.Host, diag.Counted(int(e.Moved), "byte"), e.After)
+		return fmt.Sprintf("%s sent no more than %s in %s", e.Host, diag.Counted(int(e.Moved), "byte"), e.After)
 	}
 	return fmt.Sprintf("%s was silent for %s", e.Host, e.After)
 }
@@ -48,7 +48,7 @@ type guard struct {
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	w := &watch{stall: g.stall, host: req.URL.Host, cancel: cancel}
-	w.silence = time.AfterFunc(g.stall, func() { w.end(&StallError{Host: w.host, After: g.stall, Moved: w.bytes.Load()}) })
+	w.silence = time.AfterFunc(g.stall, func() { w.end(&StallError{Host: w.host, After: g.stall, Moved: w.came.Load()}) })
 	w.whole = time.AfterFunc(g.total, func() { w.end(&StallError{Host: w.host, After: g.total, Whole: true}) })
 	out := req.WithContext(ctx)
 	if req.Body != nil && req.Body != http.NoBody {
@@ -72,13 +72,14 @@ type watch struct {
 	silence, whole *time.Timer
 	cancel         context.CancelCauseFunc
 	ended          atomic.Pointer[StallError]
-	// bytes are those that moved since the time for the next ones began.
-	bytes atomic.Int64
+	// bytes are those that moved since the time for the next ones began, came those of the response among them.
+	bytes, came atomic.Int64
 }
 
 func (w *watch) moved(n int) {
 	if w.bytes.Add(int64(n)) >= least {
 		w.bytes.Store(0)
+		w.came.Store(0)
 		w.silence.Reset(w.stall)
 	}
 }
@@ -110,6 +111,9 @@ type moving struct {
 
 func (m *moving) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
+	if m.last {
+		m.watch.came.Add(int64(n))
+	}
 	m.watch.moved(n)
 	if err != nil && m.last {
 		m.watch.stop()

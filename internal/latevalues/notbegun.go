@@ -1,6 +1,7 @@
 package latevalues
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -76,6 +77,9 @@ func (e End) names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(e.Failed)), func(name string) bool { return name == "" })
 }
 
+// mostTold is how many of those that an instance stands on are told with their reasons.
+const mostTold = 3
+
 // behind are those that an instance depends on or takes values from and that failed, or were not begun, and what that is in words.
 func (e End) behind(name string, undone map[string]string, depends []string, takes []Source) (after []string, why string) {
 	var texts []string
@@ -94,6 +98,9 @@ func (e End) behind(name string, undone map[string]string, depends []string, tak
 	}
 	for _, d := range depends {
 		add(d, "it depends on ")
+	}
+	if n := len(texts) - mostTold; n > 0 {
+		texts = append(texts[:mostTold], fmt.Sprintf("and %d more", n))
 	}
 	return after, strings.Join(texts, "; ")
 }

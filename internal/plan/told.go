@@ -2,7 +2,10 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/redact"
 )
 
 // KeyedPrefix begins a digest that is keyed: whoever guesses what was digested pays for each guess.
@@ -17,6 +20,7 @@ func (c *Change) Keyed(secret, hides, keys bool, key func(digest string) string)
 	if secret || hides {
 		c.ForeignDigest = key(c.ForeignDigest)
 	}
+	keys = keys || slices.ContainsFunc(c.Fields, func(f FieldChange) bool { return strings.Contains(f.Path, redact.Mask) }) // one that goes
 	if c.InFile = !keys; keys {
 		c.ApplyHash, c.FormerEntries = key(c.ApplyHash), key(c.FormerEntries)
 	}

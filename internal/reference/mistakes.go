@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -219,7 +218,10 @@ func waitsFor(cmd *cobra.Command, args []string) error {
 // AtMostOne accepts one optional argument.
 func AtMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := cmp.Or(waitsFor(cmd, args), nameAndSource(cmd, args)); err != nil {
+		if err := waitsFor(cmd, args); err != nil {
+			return err
+		}
+		if err := nameAndSource(cmd, args); err != nil {
 			return err
 		}
 		if len(args) > 1 {

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +39,11 @@ func unresolved(in v1alpha1.Instance, objs []object.Object) diag.Findings {
 				known = map[string]bool{}
 				standing(in.Values.Struct, known)
 			}
-			if !known[strings.TrimSpace(text)] && !encoded || encoded && len(known) == 0 {
+			if plain, err := base64.StdEncoding.DecodeString(text); encoded && err == nil {
+				text = string(plain)
+			}
+			text = strings.TrimSpace(text)
+			if !strings.ContainsAny(text, " \t\r\n") && !slices.ContainsFunc(slices.Collect(maps.Keys(known)), func(ref string) bool { return strings.Contains(text, ref) }) {
 				found = append(found, place{o, shownPath(at)})
 			}
 		})

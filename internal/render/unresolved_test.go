@@ -38,7 +38,10 @@ func TestUnresolved(t *testing.T) {
 		"a Secret's data":        {[]object.Object{secretOf("data", "cmVmOi8vQzROQVJZ")}, v1alpha1.Values{}, "Secret db data.p a ref:// reference goes out as the text that it is"},
 		"a list, and others":     {[]object.Object{secretOf("stringData", "ref://C4NARY"), env, config}, v1alpha1.Values{}, "ConfigMap c data ref:// references go out as the texts that they are: here, and in 2 more fields"},
 		"a field of a list":      {[]object.Object{env}, v1alpha1.Values{}, "Pod w spec.containers.0.env.0.value a ref:// reference goes out as the text that it is"},
-		"not read, and so given": {[]object.Object{env, secretOf("data", "cmVmOi8vQzROQVJZ")}, values, ""},
+		"not read, and so given": {[]object.Object{env, secretOf("data", "cmVmOi8vdmF1bHQ6QzROQVJZL3g=")}, values, ""},
+		"with text around it":    {[]object.Object{secretOf("stringData", "ref://vault:C4NARY/x:5432"), secretOf("data", "cmVmOi8vdmF1bHQ6QzROQVJZL3gvZGI=")}, values, ""},
+		"another one beside":     {[]object.Object{secretOf("data", "cmVmOi8vQzROQVJZ")}, values, "Secret db data.p a ref:// reference goes out as the text that it is"},
+		"prose":                  {[]object.Object{secretOf("stringData", "ref://C4NARY is how")}, v1alpha1.Values{}, ""},
 		"none":                   {[]object.Object{secretOf("stringData", "C4NARY")}, v1alpha1.Values{}, ""},
 	} {
 		var memo Memo
