@@ -31,14 +31,24 @@ func ReadFile(name string, limit int) ([]byte, error) {
 
 // OpenFile opens such a file for who reads it piece by piece.
 func OpenFile(name string) (*os.File, error) {
-	info, err := os.Stat(name)
+	return opened(name, os.Stat, func() (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) })
+}
+
+// OpenIn is OpenFile below a directory.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return opened(name, root.Stat, func() (*os.File, error) { return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) })
+}
+
+// opened opens a file that is one before and after: it may have become a pipe meanwhile, which open does not wait for.
+func opened(name string, stat func(string) (fs.FileInfo, error), open func() (*os.File, error)) (*os.File, error) {
+	info, err := stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if err := regular(name, info); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe since
+	f, err := open()
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,9 @@ const Env = "HAWSER_SANDBOX"
 var ErrNotFound = errors.New("hawser-sandbox not found")
 
 // Path returns the path of hawser-sandbox: what HAWSER_SANDBOX says, else the one beside the running executable, else
-// the one in PATH, else one built from the source tree around the working directory or the executable. Building takes
-// minutes the first time and says so on progress. The error wraps ErrNotFound when there is nothing to build either.
+// the one in PATH, else one built from the source tree around the executable. The working directory may be anybody's: nothing
+// of it is run. Building takes minutes the first time and says so on progress. The error wraps ErrNotFound when there is
+// nothing to build either.
 func Path(ctx context.Context, progress io.Writer) (string, error) {
 	if path := os.Getenv(Env); path != "" {
 		return checked(path)
@@ -45,16 +46,29 @@ func Path(ctx context.Context, progress io.Writer) (string, error) {
 	if path, err := exec.LookPath(Name); err == nil {
 		return filepath.Abs(path)
 	}
-	return FromSource(ctx, progress)
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return built(ctx, progress, filepath.Dir(self))
 }
 
-// FromSource builds hawser-sandbox from the source tree around the working directory or the executable, or takes it
+// FromSource builds hawser-sandbox from the source tree around the working directory, for who works on that tree, or takes it
 // from the cache when it was built from exactly this source. HAWSER_SANDBOX overrides it.
 func FromSource(ctx context.Context, progress io.Writer) (string, error) {
 	if path := os.Getenv(Env); path != "" {
 		return checked(path)
 	}
-	root, err := sourceTree()
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return built(ctx, progress, here)
+}
+
+// built is what the build script of the source tree around a directory gives.
+func built(ctx context.Context, progress io.Writer, around string) (string, error) {
+	root, err := sourceTree(around)
 	if err != nil {
 		return "", err
 	}
@@ -82,29 +96,19 @@ func checked(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// sourceTree walks up from the working directory, then from the executable, to the root of Hawser's source.
-func sourceTree() (string, error) {
-	var starts []string
-	if wd, err := os.Getwd(); err == nil {
-		starts = append(starts, wd)
-	}
-	if self, err := os.Executable(); err == nil {
-		starts = append(starts, filepath.Dir(self))
-	}
-	for _, dir := range starts {
-		for {
-			if isRoot(dir) {
-				return dir, nil
-			}
-			up := filepath.Dir(dir)
-			if up == dir {
-				break
-			}
-			dir = up
+// sourceTree walks up from a directory to the root of Hawser's source.
+func sourceTree(dir string) (string, error) {
+	for {
+		if isRoot(dir) {
+			return dir, nil
 		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("%w: not beside hawser, not in PATH, and hawser does not stand in a source tree to build it from: "+
+				"put it beside hawser, set %s, or run the hawser that make built in a checkout", ErrNotFound, Env)
+		}
+		dir = up
 	}
-	return "", fmt.Errorf("%w: not beside hawser, not in PATH, and there is no source tree to build it from: "+
-		"put it beside hawser, set %s, or run from a checkout of Hawser", ErrNotFound, Env)
 }
 
 // isRoot says whether dir holds Hawser's go.mod and the sandbox's build script.

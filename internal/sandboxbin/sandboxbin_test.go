@@ -74,4 +74,8 @@ func TestSourceTreeFromBelow(t *testing.T) {
 	if want := filepath.Join(root, "built"); err != nil || got != want {
 		t.Errorf("FromSource() = %q, %v; want %q", got, err, want)
 	}
+	t.Setenv("PATH", "")
+	if got, err := Path(t.Context(), io.Discard); !errors.Is(err, ErrNotFound) { // the directory may be a stranger's
+		t.Errorf("Path() = %q, %v; want nothing of the working directory", got, err)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // S3Credentials are what requests are signed with: keys, or else what the usual chain of AWS finds: the environment, the shared
@@ -42,11 +44,19 @@ func (c S3Credentials) chain() (*credentials.Credentials, func() []string) {
 	return credentials.New(own), own.known
 }
 
+// region is how Amazon's regions are called.
+var region = lazyregexp.New(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+
 // atHome reports whether an endpoint may be sent what is signed with the machine's own credentials: Amazon's S3, over TLS, or the one that
 // whoever runs Hawser names for all of AWS's tools, which no fleet's file can.
 func atHome(endpoint *url.URL) bool {
 	if below(endpoint, "amazonaws.com", "amazonaws.com.cn") { // others rent names there, too
-		return slices.ContainsFunc(strings.Split(strings.ToLower(endpoint.Hostname()), "."), func(label string) bool { return label == "s3" || strings.HasPrefix(label, "s3-") })
+		labels := strings.Split(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(endpoint.Hostname()), ".cn"), ".amazonaws.com"), ".")
+		if slices.Contains(labels, "s3") {
+			return true
+		}
+		i := slices.IndexFunc(labels, func(label string) bool { return strings.HasPrefix(label, "s3-") })
+		return i >= 0 && !slices.ContainsFunc(labels[i+1:], func(label string) bool { return label != "dualstack" && !region.MatchString(label) }) // no load balancer of that name
 	}
 	return slices.ContainsFunc([]string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, func(name string) bool {
 		own, err := endpointURL(os.Getenv(name), false)

@@ -87,7 +87,7 @@ func (d *Dir) Get(_ context.Context, key string, limit int) ([]byte, error) {
 	if root == nil {
 		return nil, ErrAbsent
 	}
-	f, err := root.Open(key)
+	f, err := rootfs.OpenIn(root, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
 	}

@@ -199,6 +199,8 @@ func TestS3MachinesCredentialsStayAtHome(t *testing.T) {
 	for _, given := range []S3Credentials{{}, {Profile: "prod"}} {
 		o.Credentials = given
 		for endpoint, home := range map[string]bool{"": true, "https://s3.eu-central-1.amazonaws.com": true, "https://s3-fips.us-gov-west-1.amazonaws.com": true, "https://S3.cn-north-1.amazonaws.com.cn": true,
+			"https://s3-eu-west-1.amazonaws.com": true, "https://shop.s3-accelerate.dualstack.amazonaws.com": true, "https://shop.s3.dualstack.eu-central-1.amazonaws.com": true,
+			"https://s3-x-123.eu-central-1.elb.amazonaws.com": false, "https://s3-x.compute.amazonaws.com": false,
 			"http://s3.amazonaws.com": false, "https://s3.amazonaws.com.example.com": false, "https://s3-amazonaws.com": false, "https://a1.execute-api.eu-central-1.amazonaws.com": false,
 			"https://minio.example.com": false, server.URL: false} {
 			o.Endpoint = endpoint
