@@ -15,6 +15,8 @@ import (
 const (
 	// A file that is longer is not searched for the line, and braces that are nested deeper are not told apart.
 	longestSearched, deepestFlow = 128 << 10, 16
+	// mostParsed are the bytes that are parsed to find the line of one fault: some tenths of a second.
+	mostParsed = 4 << 20
 
 	expectedInFlow, expectedNode = "did not find expected ',' or '", "did not find expected node content"
 )
@@ -58,17 +60,32 @@ const (
 	unknown
 )
 
-// ended says what a text is that somebody would end with the braces and brackets that it has open.
-func ended(name string, text []byte) closing {
+// faultSearch parses the beginnings of one faulty file.
+type faultSearch struct {
+	name string
+	left int // bytes that it may still parse
+}
+
+func (s *faultSearch) parse(text []byte) error {
+	s.left -= len(text)
+	_, err := FromYAML(s.name, text)
+	return err
+}
+
+// ended says what a text is that somebody would end with the braces and brackets that it has open: unknown too where enough
+// was parsed.
+func (s *faultSearch) ended(text []byte) closing {
 	text = append(bytes.Clone(text), '\n')
-	_, err := FromYAML(name, text)
+	err := s.parse(text)
 	for range min(bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("["))+1, deepestFlow) {
 		switch {
 		case !inFlow(err):
 			return closes
+		case s.left <= 0:
+			return unknown
 		case strings.Contains(err.Error(), expectedNode):
 			text = append(text, " null"...)
-			if _, err = FromYAML(name, text); err != nil && strings.Contains(err.Error(), expectedNode) {
+			if err = s.parse(text); err != nil && strings.Contains(err.Error(), expectedNode) {
 				return broken
 			}
 			continue
@@ -77,7 +94,7 @@ func ended(name string, text []byte) closing {
 		default:
 			text = append(text, ']')
 		}
-		_, err = FromYAML(name, text)
+		err = s.parse(text)
 	}
 	switch {
 	case !inFlow(err):
@@ -96,8 +113,12 @@ func flowFault(f *diag.Finding, name string, data []byte) {
 	if opened == 0 || len(data) > longestSearched {
 		return
 	}
-	wrong := opened + sort.Search(len(lines)-opened+1, func(n int) bool { return ended(name, bytes.Join(lines[:opened+n], nil)) == broken })
-	over := wrong > len(lines) && ended(name, data) == closes
+	s := &faultSearch{name: name, left: mostParsed}
+	wrong := opened + sort.Search(len(lines)-opened+1, func(n int) bool { return s.ended(bytes.Join(lines[:opened+n], nil)) == broken })
+	if s.left <= 0 {
+		return
+	}
+	over := wrong > len(lines) && s.ended(data) == closes
 	if over || wrong > opened && wrong <= len(lines) && isNext(lines[opened-1], lines[wrong-1]) {
 		f.Pos.Line, f.What = opened, "a { or a [ that is opened here is not closed"
 		return

@@ -46,3 +46,24 @@ func TestFaultsBetweenBraces(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultSearchEnds: what is parsed to find the line of one fault has a bound in bytes, and beyond it the file's own line stands.
+func TestFaultSearchEnds(t *testing.T) {
+	text := []byte("a: {b: [c, {d: [e, {f: [g")
+	s := &faultSearch{name: "q.yaml", left: 2*len(text) + 1}
+	if got := s.ended(text); got != unknown || s.left < -2*len(text) {
+		t.Errorf("%v, %d bytes left", got, s.left)
+	}
+	if s.left = mostParsed; s.ended(text) != closes {
+		t.Error("not closed")
+	}
+	deep := "b:\n  p: " + strings.Repeat("{x: [", 6) + "\n" + strings.Repeat("    y,\n", (longestSearched-64)/7) + "c: 1\n"
+	if len(deep) > longestSearched {
+		t.Fatal("too long")
+	}
+	_, err := FromYAML("q.yaml", []byte(deep))
+	fs := YAMLFindings("q.yaml", []byte(deep), err)
+	if len(fs) != 1 || fs[0].Pos.Line != 2 {
+		t.Errorf("%v", fs)
+	}
+}
