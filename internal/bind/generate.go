@@ -33,6 +33,9 @@ const (
 	minAlphabet = 10
 )
 
+// generateFields are those of the body of generate.
+var generateFields = []string{"length", "charset"}
+
 // charsets are the alphabets by name; the first is the default.
 var charsets = []struct{ name, alphabet string }{
 	{"alphanumeric", lower + upper + digits}, {"letters", lower + upper}, {"lower", lower + digits}, {"digits", digits},
@@ -93,8 +96,8 @@ func newGenerate(s *v1alpha1.Value, at, key v1alpha1.Path) (Generate, diag.Findi
 		}
 	}
 	for _, f := range body.Fields {
-		if f.Name != "length" && f.Name != "charset" {
-			fail(f.Value, f.Name, diag.DidYouMean(f.Name, []string{"length", "charset"}), "generate has no field %s", f.Name)
+		if !slices.Contains(generateFields, f.Name) {
+			fail(f.Value, f.Name, diag.DidYouMean(f.Name, generateFields), "generate has no field %s", f.Name)
 		}
 	}
 	if g.At == "" {

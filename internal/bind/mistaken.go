@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -18,6 +19,10 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 	rewrite(x, at, func(x *v1alpha1.Value, at v1alpha1.Path) (*v1alpha1.Value, bool) {
 		s, ok := x.Str()
 		if !ok {
+			if n := mistakenStruct(x); n != nil {
+				n.Pos, n.Path = diag.Pos(x.Fields[0].Value.Pos), at.String()
+				fs = append(fs, *n)
+			}
 			return nil, false
 		}
 		f := diag.Warnf(diag.CodeNoReference, "this is no reference, and goes out as it is written")
@@ -35,6 +40,38 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 		return x, true
 	})
 	return fs
+}
+
+// guessed are the fields that people write below from who look for a secret.
+var guessed = []string{"secret", "secretRef", "secretKeyRef", "secretStore", "store", "vault", "env"}
+
+// mistakenStruct warns of a struct of one field that is plain data and was hardly meant so: {$clusters: ...},
+// {generate: {len: ...}}, {from: {secret: ...}}. It has no place yet; nil for any other value.
+func mistakenStruct(x *v1alpha1.Value) *diag.Finding {
+	if len(x.Fields) != 1 {
+		return nil
+	}
+	var name, fix string
+	switch body := x.Fields[0].Value; x.Fields[0].Name {
+	case "generate":
+		if body.Lookup("length") != nil || !slices.ContainsFunc(body.Fields, func(f v1alpha1.Field) bool { return diag.Nearest(f.Name, generateFields) != "" || f.Name == "len" }) {
+			return nil
+		}
+		name, fix = "generate", "write {generate: {length: 24}} for a text that is made up once; charset is the other field"
+	case "from":
+		if len(body.Fields) != 1 || !slices.Contains(guessed, body.Fields[0].Name) {
+			return nil
+		}
+		name, fix = "from", "a value of a store of secrets is ref://[STORE:]NAME[/...]/PROPERTY; from takes instance, or file"
+	default:
+		if name = x.Fields[0].Name; !strings.HasPrefix(name, "$") || diag.Nearest(name, []string{"$cluster"}) == "" {
+			return nil
+		}
+		fix = "write {$cluster: name}, or another path of what is known about the cluster"
+	}
+	n := diag.Warnf("value-mistaken", "%s is plain data here, and goes out as it is written", name)
+	n.Fix = fix
+	return &n
 }
 
 // referenceIn is where ref:// begins in a text, spaces before it left out, in letters of any case and at the beginning also

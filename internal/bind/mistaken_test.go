@@ -57,3 +57,32 @@ func TestNoReference(t *testing.T) {
 		}
 	}
 }
+
+// TestMistakenStructs: {$clusters: ...}, {generate: ...} and {from: ...} in words that we do not have are plain data, and told;
+// what charts really have in fields of these names is not.
+func TestMistakenStructs(t *testing.T) {
+	for text, want := range map[string]string{
+		`db: {$clusters: name}`:                    "$clusters is plain data here",
+		`db: {$Cluster: name}`:                     "$Cluster is plain data here",
+		`db: [{$clustr: name}]`:                    "$clustr is plain data here",
+		`db: {generate: {len: 24}}`:                "generate is plain data here",
+		`db: {generate: {lenght: 24, charset: h}}`: "generate is plain data here",
+		`db: {from: {secret: db}}`:                 "from is plain data here",
+		`db: {from: {secretRef: {name: db}}}`:      "from is plain data here",
+		`db: {generate: {enabled: true}}`:          "",
+		`db: {generate: true}`:                     "",
+		`db: {$patch: delete}`:                     "",
+		`db: {from: {podSelector: {}}}`:            "",
+		`db: {from: Same}`:                         "",
+		`db: {from: {secret: db}, to: x}`:          "",
+		`db: {$clusters: name, a: 1}`:              "",
+		`db: {}`:                                   "",
+	} {
+		fs := mistaken(values(t, "own.yaml", text).Struct, nil)
+		switch {
+		case want == "" && len(fs) == 0:
+		case want == "" || len(fs) != 1 || fs[0].Code != "value-mistaken" || fs[0].Pos.File != "own.yaml" || !strings.HasPrefix(fs[0].What, want) || fs[0].Fix == "" || fs[0].Path == "":
+			t.Errorf("%s: %q, not %q", text, fs, want)
+		}
+	}
+}
