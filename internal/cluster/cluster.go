@@ -173,8 +173,8 @@ type Problem struct {
 	Ref      object.Ref
 	Instance string
 	Status   health.Status
-	// Written: the object was written and did not get ready; else writing it failed.
-	Written bool
+	// Written: the object was written and did not get ready; else writing it failed. Late: a value that its instance takes did not come in time.
+	Written, Late bool
 	// After is how long it was waited for.
 	After time.Duration
 	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw.
@@ -215,9 +215,9 @@ func (r ExecuteResult) OK() bool {
 	return len(r.Problems) == 0 && len(r.NotStarted) == 0 && !r.Cancelled && !r.Findings.HasErrors()
 }
 
-// NotReady reports that everything was written, and something did not get ready.
+// NotReady reports that nothing failed but by time: what was written did not get ready, or a value did not come.
 func (r ExecuteResult) NotReady() bool {
-	unwritten := slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Written })
+	unwritten := slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Written && !p.Late })
 	return len(r.Problems) > 0 && !unwritten && !r.Findings.HasErrors()
 }
 

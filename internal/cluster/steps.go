@@ -43,9 +43,9 @@ func (r ExecuteResult) GoesOn() bool {
 	return !whole && !r.Cancelled && !r.Findings.HasErrors()
 }
 
-// ProblemOf is a finding as the reason why a step was not begun.
-func ProblemOf(f diag.Finding, ref object.Ref) *Problem {
-	return &Problem{Ref: ref, Instance: f.Instance, Err: diag.Findings{f}.Err(),
+// ProblemOf is a finding as the reason why a step was not begun; late where time alone was missing.
+func ProblemOf(f diag.Finding, ref object.Ref, late bool) *Problem {
+	return &Problem{Ref: ref, Instance: f.Instance, Late: late, Err: diag.Findings{f}.Err(),
 		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
 }
 

@@ -372,6 +372,35 @@ func servedTakers(t *testing.T, takes map[string]string) *served {
 	return s
 }
 
+// A run whose one fault is that a value did not come in time is not ready in time, as one whose workload did not get ready; where something failed
+// besides, it failed.
+func TestValueThatNeverComes(t *testing.T) {
+	t.Parallel()
+	s := servedTakers(t, map[string]string{"one": "first"})
+	req := s.request()
+	req.Timeout = time.Second
+	denied := atomic.Bool{}
+	s.servers["a"].Fault(func(w http.ResponseWriter, r *http.Request) bool {
+		if !denied.Load() || r.Method != http.MethodGet || r.URL.Path != madePath {
+			return false
+		}
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	})
+	for _, deny := range []bool{false, true} {
+		denied.Store(false)
+		fp, err := s.Plan(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		denied.Store(deny)
+		out, err := s.Apply(t.Context(), fp, req)
+		if err == nil || errors.Is(err, fleetplan.ErrNotReady) == deny || len(out.Clusters) != 1 || out.Clusters[0].TimedOut == deny {
+			t.Errorf("denied %v: %v %+v", deny, err, out)
+		}
+	}
+}
+
 // A value that was there and is gone when it is put in is waited for again: nothing that stands for it is written.
 func TestValueThatGoesMeanwhile(t *testing.T) {
 	t.Parallel()

@@ -290,7 +290,7 @@ func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*
 		})...)
 	}
 	if err := findings.Errors(); len(err) > 0 {
-		return nil, cluster.ProblemOf(err[0], object.Ref{})
+		return nil, cluster.ProblemOf(err[0], object.Ref{}, false)
 	}
 	o := w.input.Options // what was decided with the plan holds for what comes late, too
 	o.Diff = false
@@ -300,10 +300,10 @@ func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*
 	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step, true), behind)
 	shown := staleplan.Allows(w.Plan, step)
 	if err := slices.Concat(findings, shown, r.remade(w, p, v.next(behind)...)).Errors(); len(err) > 0 {
-		return nil, cluster.ProblemOf(err[0], object.Ref{})
+		return nil, cluster.ProblemOf(err[0], object.Ref{}, false)
 	}
 	if err := w.target.Keep(ctx, w.set.Owner); err != nil {
-		return nil, cluster.ProblemOf(diag.From(err, "kept")[0], object.Ref{})
+		return nil, cluster.ProblemOf(diag.From(err, "kept")[0], object.Ref{}, false)
 	}
 	v.now = p
 	return nil, nil
@@ -382,8 +382,8 @@ var interrupted = new(cluster.Problem)
 // is not there, n where that is known.
 func (l *loop) wanting(ctx context.Context, v *visit, p *desired.InstanceRender, f bind.From, n *diag.Finding) (*rollout.Part, *cluster.Problem) {
 	refs := l.fp.run.desired(v.target).Givers(v.set)
-	at, poll := refs.Object(f), v.values.Of(p.Placed.Name, f.At, l.now(), v.end, p.Placed.Timeout.Duration)
-	switch helps := refs.Awaits(f, n); {
+	at, poll, helps := refs.Object(f), v.values.Of(p.Placed.Name, f.At, l.now(), v.end, p.Placed.Timeout.Duration), refs.Awaits(f, n)
+	switch {
 	case ctx.Err() != nil || helps && l.stopped():
 		return nil, interrupted
 	case helps && l.now().Before(poll.Until):
@@ -398,7 +398,7 @@ func (l *loop) wanting(ctx context.Context, v *visit, p *desired.InstanceRender,
 		n = refs.Absent(ctx, p.Placed.Name, f)
 	}
 	n.Instance, n.Cluster, n.Path = p.Placed.Name, v.Cluster, "values."+n.Path
-	return nil, cluster.ProblemOf(*n, at)
+	return nil, cluster.ProblemOf(*n, at, helps)
 }
 
 // close closes the record and says in the row what came of it. ctx ends when the lock may be lost.

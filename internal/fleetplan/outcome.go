@@ -75,7 +75,7 @@ type ClusterOutcome struct {
 	Problems []Problem `json:"problems,omitempty"`
 	// NotBegun are the instances of which something was not begun, and because of what.
 	NotBegun []plan.NotBegun `json:"notBegun,omitempty"`
-	// TimedOut: written, and not ready in time or beyond hope (exit code 4 rather than 1).
+	// TimedOut: written, and not ready in time or beyond hope, or a value did not come in time (exit code 4 rather than 1).
 	TimedOut bool `json:"timedOut,omitempty"`
 	// Later: its wave comes after --until-wave, so that not having started is no failure.
 	Later bool `json:"later,omitempty"`
