@@ -30,12 +30,16 @@ type Signature struct {
 	// Payload and Annotations are those of a layer in the older form.
 	Payload     []byte            `json:"payload,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
+	// Broken says of one that cannot be read why; it has nothing else then.
+	Broken string `json:"-"`
 }
 
 // Signatures is the socket for the signatures of artifacts in registries. Errors are *diag.FindingsError.
 type Signatures interface {
-	// Signatures are those of the artifact with the digest in the repository of the URL; none is no error.
-	Signatures(ctx context.Context, url, digest string) ([]Signature, error)
+	// Signatures has those of the artifact with the digest in the repository of the URL looked at, one after the other, until
+	// there are enough: it is nil then. One that cannot be read is one of them. The error says why there may be more than were
+	// looked at; none is no error.
+	Signatures(ctx context.Context, url, digest string, look func(Signature) (enough bool)) error
 	// Attach stores a bundle as a signature of the artifact with the digest, which is in the repository.
 	Attach(ctx context.Context, url, digest string, bundle []byte) error
 }

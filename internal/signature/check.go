@@ -1,15 +1,18 @@
 package signature
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/once"
@@ -69,31 +72,94 @@ func (c *Checker) check(ctx context.Context, a Artifact, r Rule, root Root) erro
 			_ = json.Unmarshal(data, &kept) // what cannot be read is fetched again
 		}
 	}
+	t := &trial{c: c, digest: a.Digest, by: r.By, root: root}
 	for _, s := range kept {
-		if _, err := c.signedBy(ctx, s, a.Digest, r.By, root); err == nil {
+		if t.good(ctx, s) {
 			return nil
 		}
 	}
-	found, err := c.Store.Signatures(ctx, a.URL, a.Digest)
-	if err != nil {
-		return fmt.Errorf("signatures of %s@%s: %w", a.URL, a.Digest, err)
-	}
-	var seen []string
-	for _, s := range found {
-		why, err := c.signedBy(ctx, s, a.Digest, r.By, root)
-		if err == nil {
+	t.seen = nil
+	found := false
+	err := c.Store.Signatures(ctx, a.URL, a.Digest, func(s module.Signature) bool {
+		if found = t.good(ctx, s); found {
 			c.keep(key, kept, s)
-			return nil
+		}
+		return found || len(t.by) == 0 && len(r.By) > 0 || ctx.Err() != nil
+	})
+	switch {
+	case found:
+		return nil
+	case t.unable != nil && ctx.Err() == nil:
+		return t.unable
+	case err != nil && len(t.seen) > 0 && ctx.Err() == nil:
+		return append(diag.From(err, "signatures"), diag.From(refused(a, r, t.seen), "")...).Err()
+	case err != nil:
+		return fmt.Errorf("signatures of %s@%s: %w", a.URL, a.Digest, err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return refused(a, r, t.seen)
+}
+
+// trial is how the signatures of an artifact stand up, each by itself: one that is good is enough, whatever the others are.
+type trial struct {
+	c      *Checker
+	digest string
+	by     []Signer
+	root   Root
+	// seen are the others, and why they do not count.
+	seen []string
+	// unable is what is wrong with what a signer's are checked with. Nobody is asked for that signer again.
+	unable error
+}
+
+// good reports whether one of the signers made a signature.
+func (t *trial) good(ctx context.Context, s module.Signature) bool {
+	if s.Broken != "" {
+		t.seen = append(t.seen, "a signature that cannot be read: "+diag.Inert(s.Broken))
+		return false
+	}
+	var reasons []string
+	able := t.by[:0:0]
+	for _, signer := range t.by {
+		err := t.verify(ctx, s, signer)
+		if err == nil {
+			return true
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return false
 		}
 		if _, ok := errors.AsType[*diag.FindingsError](err); ok { // what it is checked with is wrong, not the signature
-			return err
+			t.unable = cmp.Or(t.unable, err)
+			continue
 		}
-		seen = append(seen, why)
+		able = append(able, signer)
+		if reason := diag.Inert(err.Error()); len(reasons) == 0 || reasons[len(reasons)-1] != reason {
+			reasons = append(reasons, reason)
+		}
 	}
-	return refused(a, r, seen)
+	t.by = able
+	t.seen = append(t.seen, diag.Inert(t.claims(s))+": "+strings.Join(reasons, "; "))
+	return false
+}
+
+// verify checks a signature. A panic over one is what is wrong with it.
+func (t *trial) verify(ctx context.Context, s module.Signature, by Signer) (err error) {
+	defer func() {
+		if p := broke.Of(recover()); p != nil {
+			err = p
+		}
+	}()
+	return t.c.Verifier.Verify(ctx, s, t.digest, by, t.root)
+}
+
+func (t *trial) claims(s module.Signature) (text string) {
+	defer func() {
+		if broke.Of(recover()) != nil {
+			text = "something that is no signature"
+		}
+	}()
+	return t.c.Verifier.Claims(s)
 }
 
 // keep remembers a good signature beside those of other signers.
@@ -110,20 +176,6 @@ func (c *Checker) keep(key string, kept map[string]module.Signature, s module.Si
 	}
 }
 
-// signedBy reports whether one of the signers made a signature, and else what it is.
-func (c *Checker) signedBy(ctx context.Context, s module.Signature, digest string, by []Signer, root Root) (why string, err error) {
-	var reasons []string
-	for _, signer := range by {
-		if err = c.Verifier.Verify(ctx, s, digest, signer, root); err == nil {
-			return "", nil
-		}
-		if reason := diag.Inert(err.Error()); len(reasons) == 0 || reasons[len(reasons)-1] != reason {
-			reasons = append(reasons, reason)
-		}
-	}
-	return diag.Inert(c.Verifier.Claims(s)) + ": " + strings.Join(reasons, "; "), err
-}
-
 // refused is the finding for an artifact that nobody who counts has signed.
 func refused(a Artifact, r Rule, seen []string) error {
 	name := a.URL
@@ -138,12 +190,29 @@ func refused(a Artifact, r Rule, seen []string) error {
 	found := "it has no signature"
 	if len(seen) > 0 {
 		code, what = "signature-refused", "is not signed by who has to sign it"
-		found = fmt.Sprintf("found %s", strings.Join(seen, "; and "))
+		found = "found " + told(seen)
 	}
 	f := diag.Errorf(code, "%s (%s) %s", name, a.Digest, what)
 	f.Why = fmt.Sprintf("%s wants a signature of %s; %s", r.Where, strings.Join(want, ", or "), found)
 	f.Fix = "nothing of it was used: take a version that is signed, or have its publisher sign this one (hawser artifact sign, or cosign sign)"
 	return diag.Findings{f}.Err()
+}
+
+// maxTold bounds how many signatures a message tells of.
+const maxTold = 8
+
+// told are signatures that do not count for a message, equal ones once.
+func told(seen []string) string {
+	var out []string
+	for _, why := range seen {
+		if !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	if more := len(out) - maxTold; more > 0 {
+		out = append(out[:maxTold], diag.Counted(more, "other"))
+	}
+	return strings.Join(out, "; and ")
 }
 
 // Guard is the fetchers with the policy of a fleet in front of those that fetch from elsewhere: what a rule asks for is

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -133,19 +134,37 @@ type registry struct {
 	sigs    map[string][]string // by digest: who signed
 	err     error
 	asked   int
+	looked  int
+	roots   int   // how often the root was asked for
+	more    error // what is said after the signatures
 	fetched []module.Reference
 }
 
-func (r *registry) Signatures(_ context.Context, _, digest string) (out []module.Signature, err error) {
-	r.asked++
-	for _, who := range r.sigs[digest] {
-		out = append(out, module.Signature{Bundle: []byte(who + " " + digest)})
+func (r *registry) Signatures(_ context.Context, _, digest string, look func(module.Signature) bool) error {
+	if r.asked++; r.err != nil {
+		return r.err
 	}
-	return out, r.err
+	for _, who := range r.sigs[digest] {
+		s := module.Signature{Bundle: []byte(who + " " + digest)}
+		if why, broken := strings.CutPrefix(who, "broken: "); broken {
+			s = module.Signature{Broken: why}
+		}
+		if r.looked++; look(s) {
+			return nil
+		}
+	}
+	return r.more
 }
 func (r *registry) Attach(context.Context, string, string, []byte) error { return nil }
 
 func (r *registry) Verify(_ context.Context, s module.Signature, digest string, by Signer, root Root) error {
+	if strings.HasPrefix(string(s.Bundle), "panics") {
+		panic("a text that nobody may see")
+	}
+	if by.Identity == "unreachable" {
+		r.roots++
+		return diag.Findings{diag.Errorf("signature-root", "the root cannot be had")}.Err()
+	}
 	if string(s.Bundle) != by.Identity+string(by.Key)+" "+digest+string(root.JSON) {
 		return errors.New("not by them")
 	}
@@ -304,6 +323,44 @@ func TestKeptSignatures(t *testing.T) {
 	}
 }
 
+// Each signature stands for itself: whoever may push one that is broken, makes the verifier panic or is somebody else's keeps nobody from finding
+// the good one, and without a good one nothing passes.
+func TestOneGoodSignatureIsEnough(t *testing.T) {
+	key := Signer{Key: []byte("bob"), Name: "bob.pub"}
+	for name, c := range map[string]struct {
+		sigs   []string
+		by     []Signer
+		more   error
+		want   []string // texts of the error
+		looked int
+	}{
+		"a broken one":            {[]string{"broken: its blob is gone", "ada"}, []Signer{{Identity: "ada"}}, nil, nil, 2},
+		"one that panics":         {[]string{"panics", "ada"}, []Signer{{Identity: "ada"}}, nil, nil, 2},
+		"it is the first":         {[]string{"ada", "eve"}, []Signer{{Identity: "ada"}}, errors.New("there are more"), nil, 1},
+		"a root that is not had":  {[]string{"eve", "bob"}, []Signer{{Identity: "unreachable"}, key}, nil, nil, 2},
+		"none is good":            {[]string{"broken: its blob is gone", "broken: its blob is gone", "eve", "panics"}, []Signer{{Identity: "ada"}}, nil, []string{"is not signed by who has to sign it", "found a signature that cannot be read: its blob is gone; and a signature of eve: not by them; and a signature of panics: it panicked"}, 4},
+		"none is good of some":    {[]string{"eve"}, []Signer{{Identity: "ada"}}, errors.New("there are more"), []string{"there are more", "a signature of eve: not by them"}, 1},
+		"none, as the root is":    {[]string{"eve", "bob"}, []Signer{{Identity: "unreachable"}, {Identity: "ada"}}, nil, []string{"the root cannot be had"}, 2},
+		"a root for everybody":    {[]string{"eve", "bob"}, []Signer{{Identity: "unreachable"}}, nil, []string{"the root cannot be had"}, 1},
+		"there may be good ones":  {nil, []Signer{{Identity: "ada"}}, errors.New("the list is broken"), []string{"the list is broken"}, 0},
+		"many that are no good":   {[]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}, []Signer{{Identity: "ada"}}, nil, []string{"a signature of h: not by them; and 2 others"}, 10},
+		"nobody's":                {[]string{"eve"}, nil, nil, []string{"is not signed by who has to sign it"}, 1},
+		"a broken one by nobody":  {[]string{"broken: x"}, nil, nil, []string{"is not signed by who has to sign it"}, 1},
+		"broken, and the good is": {[]string{"broken: x", "broken: y", "bob"}, []Signer{key}, errors.New("there are more"), nil, 3},
+	} {
+		r := &registry{sigs: map[string][]string{"sha256:a": c.sigs}, more: c.more}
+		err := (&Checker{Store: r, Verifier: r}).Check(t.Context(), Artifact{URL: "oci://reg.test/web", Digest: "sha256:a"}, []Rule{{By: c.by}}, Root{})
+		if (err == nil) != (c.want == nil) || r.looked != c.looked || r.roots > 1 {
+			t.Errorf("%s: %v; looked at %d, asked for the root %d times", name, err, r.looked, r.roots)
+		}
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "nobody may see") {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+	}
+}
+
 func TestReadKey(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -371,8 +428,8 @@ type asking struct {
 
 func (asking) Attach(context.Context, string, string, []byte) error { return nil }
 
-func (a asking) Signatures(context.Context, string, string) ([]module.Signature, error) {
-	return nil, a.answer()
+func (a asking) Signatures(context.Context, string, string, func(module.Signature) bool) error {
+	return a.answer()
 }
 
 // That somebody was interrupted is nobody else's failure, whatever the registry's client calls it: who waited for the same

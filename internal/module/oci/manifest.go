@@ -35,8 +35,8 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// readManifest reads and checks a manifest: one image manifest, valid digests, sizes within the limit.
-func readManifest(p place, data []byte, limit int64) (manifest, error) {
+// parseManifest reads one image manifest, whose layers nobody has looked at.
+func parseManifest(p place, data []byte) (manifest, error) {
 	var m struct {
 		manifest
 		Manifests []json.RawMessage `json:"manifests"`
@@ -49,20 +49,30 @@ func readManifest(p place, data []byte, limit int64) (manifest, error) {
 		return m.manifest, notArtifact(p, fmt.Sprintf("it is an index of %d manifests, as container images for several platforms have", len(m.Manifests)))
 	case m.SchemaVersion != 2, m.MediaType != "" && m.MediaType != manifestType && m.MediaType != dockerManifestType:
 		return m.manifest, notArtifact(p, fmt.Sprintf("its manifest has the type %s, version %d", quote(m.MediaType), m.SchemaVersion))
-	case len(m.Layers) > maxLayers:
-		return m.manifest, notArtifact(p, fmt.Sprintf("it has %d layers, at most %d are read", len(m.Layers), maxLayers))
+	}
+	return m.manifest, nil
+}
+
+// readManifest reads and checks a manifest: one image manifest, valid digests, sizes within the limit.
+func readManifest(p place, data []byte, limit int64) (manifest, error) {
+	m, err := parseManifest(p, data)
+	if err != nil {
+		return m, err
+	}
+	if len(m.Layers) > maxLayers {
+		return m, notArtifact(p, fmt.Sprintf("it has %d layers, at most %d are read", len(m.Layers), maxLayers))
 	}
 	left := limit
 	for _, d := range append([]descriptor{m.Config}, m.Layers...) {
 		if !cache.ValidDigest(d.Digest) || d.Size < 0 {
-			return m.manifest, notArtifact(p, fmt.Sprintf("a layer has the digest %s and the size %d", quote(d.Digest), d.Size))
+			return m, notArtifact(p, fmt.Sprintf("a layer has the digest %s and the size %d", quote(d.Digest), d.Size))
 		}
 		if d.Size > left {
-			return m.manifest, failure("artifact-too-large", fmt.Sprintf("%s: its layers have more than %d MiB", p, limit>>20), "", "make the artifact smaller: exclude what is not needed")
+			return m, failure("artifact-too-large", fmt.Sprintf("%s: its layers have more than %d MiB", p, limit>>20), "", "make the artifact smaller: exclude what is not needed")
 		}
 		left -= d.Size
 	}
-	return m.manifest, nil
+	return m, nil
 }
 
 func notArtifact(p place, why string) error {
