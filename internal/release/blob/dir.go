@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -27,6 +28,7 @@ const stale = 24 * time.Hour
 // the file system.
 type Dir struct {
 	path string
+	most int // names in a listing
 
 	mu   sync.Mutex
 	root *os.Root // once it is there
@@ -35,7 +37,7 @@ type Dir struct {
 // OpenDir opens the directory. One that is missing is empty, and made with the first blob: who only reads writes nothing, wherever a
 // fleet says that its records are. Only the user may read what is made.
 func OpenDir(dir string) (*Dir, error) {
-	d := &Dir{path: filepath.ToSlash(dir)}
+	d := &Dir{path: filepath.ToSlash(dir), most: maxBlobs}
 	_, err := d.open(false)
 	return d, err
 }
@@ -159,41 +161,94 @@ func syncIn(root *os.Root, dir string) error {
 	return nil
 }
 
-// List walks the directory.
+// atOnce is how many names of a directory are read at once.
+const atOnce = 1000
+
+// List walks the directory, and gives up where more lies there than a bucket may have.
 func (d *Dir) List(ctx context.Context, prefix string) ([]Entry, error) {
 	root, err := d.open(false)
 	if root == nil || err != nil {
 		return nil, err
 	}
-	var out []Entry
 	start := strings.TrimSuffix(prefix, "/")
 	if start == "" {
 		start = "."
 	}
-	err = fs.WalkDir(root.FS(), start, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile, or never made
-			return nil
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case name == partial:
-			return fs.SkipDir
-		case !e.Type().IsRegular():
+	w := walk{root: root, most: d.most, dirs: []string{start}}
+	for len(w.dirs) > 0 && err == nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		dir := w.dirs[len(w.dirs)-1]
+		w.dirs = w.dirs[:len(w.dirs)-1]
+		err = w.read(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.out, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+	return w.out, nil
+}
+
+// walk is a walk through directories, of which dirs are still to be read.
+type walk struct {
+	root       *os.Root
+	seen, most int
+	dirs       []string
+	out        []Entry
+}
+
+// read reads one of them. What was deleted meanwhile, or never made, is passed over.
+func (w *walk) read(dir string) error {
+	info, err := w.root.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() { // a pipe would never open
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := w.root.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	for {
+		names, err := f.ReadDir(atOnce)
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if w.seen += len(names); w.seen > w.most {
+			return fmt.Errorf("more than %d files and directories are there", w.most)
+		}
+		for _, e := range names {
+			if err := w.add(path.Join(dir, e.Name()), e.Type()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (w *walk) add(name string, kind fs.FileMode) error {
+	switch {
+	case kind.IsDir() && name != partial:
+		w.dirs = append(w.dirs, name)
+	case kind.IsRegular():
+		info, err := w.root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err == nil {
-			out = append(out, Entry{name, info.ModTime()})
+		if err != nil {
+			return err
 		}
-		return err
-	})
-	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
-	return out, err
+		w.out = append(w.out, Entry{name, info.ModTime()})
+	}
+	return nil
 }
 
 // Delete removes a file.
@@ -219,14 +274,25 @@ func (d *Dir) Now(context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	_ = root.Remove(name)
-	left, err := fs.ReadDir(root.FS(), partial)
+	return info.ModTime(), sweepPartial(root, info.ModTime())
+}
+
+// sweepPartial takes away what is left in partial of processes that died; of very much, some.
+func sweepPartial(root *os.Root, now time.Time) error {
+	f, err := root.Open(partial)
 	if err != nil {
-		return time.Time{}, err
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	left, err := f.ReadDir(atOnce)
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
 	for _, e := range left {
-		if old, err := e.Info(); err == nil && info.ModTime().Sub(old.ModTime()) > stale {
-			_ = root.Remove(path.Join(partial, e.Name()))
+		name := path.Join(partial, e.Name())
+		if old, err := root.Lstat(name); err == nil && now.Sub(old.ModTime()) > stale {
+			_ = root.Remove(name)
 		}
 	}
-	return info.ModTime(), nil
+	return err
 }

@@ -226,8 +226,8 @@ func (s *store) owners(ctx context.Context, kind string) (owners []string, err e
 	if err != nil {
 		return nil, s.wrap("list", scope, err)
 	}
-	for _, e := range list {
-		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == kind && !slices.Contains(owners, parts[1]) {
+	for _, e := range list { // sorted: what is of one owner stands together
+		if parts := strings.Split(e.Key, "/"); len(parts) == 4 && parts[2] == kind && (len(owners) == 0 || owners[len(owners)-1] != parts[1]) {
 			owners = append(owners, parts[1])
 		}
 	}
