@@ -32,7 +32,7 @@ func (e *Engine) TendRecords(ctx context.Context, req Request, about *recordkeep
 	about.Clusters = make([]recordkeeping.Row, len(r.targets))
 	each(len(r.targets), 0, func(i int) {
 		t := r.targets[i]
-		about.Clusters[i] = recordkeeping.Row{Cluster: t.Cluster.Name, Unreachable: t.unreachable}.Look(ctx, about.Verb, owner, t.Store, func() release.Store { return former(t.session, t.Cluster.Name) })
+		about.Clusters[i] = recordkeeping.Row{Cluster: t.Cluster.Name, Unreachable: t.unreachable}.Look(ctx, about.Verb, owner, t.Store, func() release.Store { return former(t.session, t.Cluster.Name) }, recordkeeping.Target{Name: t.Cluster.Name, Identity: t.Facts.Identity(), Fleet: r.fleet, Accepted: r.accepts(t.Cluster.Name)})
 	})
 	if err := confirm(); err != nil {
 		return err

@@ -21,9 +21,9 @@ type Moved struct {
 	Release *release.Name
 }
 
-// Move brings the records of a bundle from one store of a cluster to another, under the locks of both, which a writer that dies leaves behind for ttl. Interrupted at any point, one
+// Move brings the records of a bundle from one store of a cluster to another, under the locks of both, which a writer that dies leaves behind for ttl, unless they are another cluster's than target. Interrupted at any point, one
 // of them has everything, and the next Move goes on: the records are closed, copied in one step, and removed.
-func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl time.Duration) (_ *Moved, err error) {
+func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl time.Duration, target Target) (_ *Moved, err error) {
 	src, ok := from.(release.Mover)
 	dst, ok2 := to.(release.Mover)
 	if !ok || !ok2 {
@@ -66,6 +66,9 @@ func Move(ctx context.Context, from, to release.Store, owner, holder string, ttl
 	}
 	new, err := dst.Archive(ctx, owner)
 	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(target.contradicts(old.Record), target.contradicts(new.Record)); err != nil {
 		return nil, err
 	}
 	if old.Record == nil && new.Record == nil {

@@ -51,16 +51,18 @@ type Row struct {
 	Problem string `json:"problem,omitempty"`
 
 	former, store release.Store
+	target        Target
 	unknown       bool // nothing there knows of the bundle
 }
 
-// Look finds out what there is to do on a cluster that answers. former gives where the records are moved from.
-func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, from func() release.Store) Row {
+// Look finds out what there is to do on a cluster that answers, and is the one that the records there are of. from gives where the
+// records are moved from.
+func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, from func() release.Store, target Target) Row {
 	if r.Unreachable != "" {
 		return r
 	}
 	former := from()
-	r.former, r.store = former, store
+	r.former, r.store, r.target = former, store, target
 	watched, ok := store.(release.Watched)
 	src, ok2 := former.(release.Mover)
 	dst, ok3 := store.(release.Mover)
@@ -75,13 +77,22 @@ func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, 
 		if err = errors.Join(err, err2); err == nil && from.Is(to) {
 			err = samePlace(to)
 		}
+		if err == nil {
+			err = target.refused(ctx, owner, former, store)
+		}
 		r.fail(err)
 		return r
 	}
 	held, err := watched.Holder(ctx, owner)
-	if r.fail(err); held == nil {
-		r.Nothing = err == nil
-		r.unknown = r.Nothing && absent(ctx, owner, store)
+	if err == nil && held != nil {
+		err = target.refused(ctx, owner, store)
+	}
+	if r.fail(err); err != nil {
+		return r
+	}
+	if held == nil {
+		r.Nothing = true
+		r.unknown = absent(ctx, owner, store)
 		return r
 	}
 	r.Holder, r.Since, r.Expires = held.Holder, held.Since, held.Expires
@@ -125,7 +136,7 @@ func (r *Row) Do(ctx context.Context, verb, owner, who string, ttl time.Duration
 		err = r.store.(release.Unlocker).ForceUnlock(ctx, owner, release.Held{Holder: r.Holder})
 	} else {
 		var m *Moved
-		if m, err = Move(ctx, r.former, r.store, owner, who, ttl); err == nil {
+		if m, err = Move(ctx, r.former, r.store, owner, who, ttl, r.target); err == nil {
 			r.To, r.Release, r.Rollout, r.Revisions = m.To.String(), m.Release.Release, m.Release.Rollout, m.Revisions
 		}
 	}

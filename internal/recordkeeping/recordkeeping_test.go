@@ -24,6 +24,10 @@ func (p *placed) Place(_ context.Context, write bool) (release.Place, error) {
 	return p.at, nil
 }
 
+func (p *placed) Current(context.Context, string) (*release.Record, release.RecordVersion, error) {
+	return nil, "", nil
+}
+
 func (p *placed) Holder(context.Context, string) (*release.Held, error) { return nil, nil }
 
 // A move from a place to itself is refused before anybody is asked or a lock is taken, with what to name instead.
@@ -45,7 +49,7 @@ func TestMoveToTheSamePlace(t *testing.T) {
 		"from one to a new one, spoilt": {directory, release.Place{Name: directory.Name}, ""},
 	} {
 		from, to := &placed{at: c.from}, &placed{at: c.to}
-		about := &Report{Verb: Moving, Bundle: "shop", Clusters: []Row{Row{Cluster: "eu"}.Look(t.Context(), Moving, "o", to, func() release.Store { return from })}}
+		about := &Report{Verb: Moving, Bundle: "shop", Clusters: []Row{Row{Cluster: "eu"}.Look(t.Context(), Moving, "o", to, func() release.Store { return from }, Target{})}}
 		row := &about.Clusters[0]
 		if c.fix == "" {
 			if row.Problem != "" || about.Idle() {
@@ -59,7 +63,7 @@ func TestMoveToTheSamePlace(t *testing.T) {
 				t.Errorf("%s: %s: %s", name, what, text)
 			}
 		}
-		if _, err := Move(t.Context(), from, to, "o", "ann", time.Minute); err == nil || !strings.Contains(err.Error(), "to the same place") {
+		if _, err := Move(t.Context(), from, to, "o", "ann", time.Minute, Target{}); err == nil || !strings.Contains(err.Error(), "to the same place") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !about.Idle() || row.Done || from.wrote || to.wrote {
@@ -109,7 +113,7 @@ func TestUnlockOfNothing(t *testing.T) {
 		"unreadable":    {eu: kept{err: release.ErrDamaged}},
 		"one is silent": {rows: []Row{{Cluster: "us", Unreachable: "timeout"}}, want: "did not answer"},
 	} {
-		row := Row{Cluster: "eu"}.Look(t.Context(), Unlock, "o", &c.eu, func() release.Store { return &placed{} })
+		row := Row{Cluster: "eu"}.Look(t.Context(), Unlock, "o", &c.eu, func() release.Store { return &placed{} }, Target{})
 		about := &Report{Verb: Unlock, Bundle: "shp", Clusters: append(c.rows, row)}
 		err, lines := about.Verdict(), about.Lines(true)
 		if c.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) && c.rows == nil {

@@ -26,14 +26,14 @@ func RunMove(t *testing.T, open Movers, unlock func(t testing.TB, owner string))
 			from, _, _ := open(t, 0)
 			r := fill(t, from)
 			src, dst, came := open(t, n)
-			_, err := recordkeeping.Move(t.Context(), src, dst, r.Owner, "dead", time.Minute)
+			_, err := recordkeeping.Move(t.Context(), src, dst, r.Owner, "dead", time.Minute, recordkeeping.Target{})
 			if reached = came(); reached {
 				unlock(t, r.Owner)
 			} else if err != nil {
 				t.Fatal(err)
 			}
 			from, to, _ := open(t, 0)
-			if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute); err != nil && !errors.Is(err, recordkeeping.ErrNothing) {
+			if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute, recordkeeping.Target{}); err != nil && !errors.Is(err, recordkeeping.ErrNothing) {
 				t.Fatalf("dead at request %d: %v", n, err)
 			}
 			from, to, _ = open(t, 0)
@@ -53,7 +53,7 @@ func testMove(t *testing.T, open Movers) {
 		return from, to
 	}
 	move := func(from, to release.Store, owner string) (*recordkeeping.Moved, error) {
-		return recordkeeping.Move(t.Context(), from, to, owner, "ann", time.Minute)
+		return recordkeeping.Move(t.Context(), from, to, owner, "ann", time.Minute, recordkeeping.Target{})
 	}
 	from, to := fresh()
 	r := fill(t, from)
@@ -109,7 +109,7 @@ func testMoveHold(t *testing.T, open Movers) {
 		return h.Rollout
 	}
 	from, to, _ := open(t, 0)
-	m, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute)
+	m, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute, recordkeeping.Target{})
 	if err != nil || m.Release.Rollout != "HELD" || m.Revisions != 0 {
 		t.Fatalf("%+v, %v", m, err)
 	}
@@ -117,7 +117,7 @@ func testMoveHold(t *testing.T, open Movers) {
 	if held(from) != "" || held(to) != "HELD" {
 		t.Errorf("from has %q, to %q", held(from), held(to))
 	}
-	if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute); !errors.Is(err, recordkeeping.ErrNothing) {
+	if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute, recordkeeping.Target{}); !errors.Is(err, recordkeeping.ErrNothing) {
 		t.Errorf("moved again: %v", err)
 	}
 	if err := to.Delete(t.Context(), r.Owner, ""); err != nil {
@@ -137,7 +137,7 @@ func testMoveBusy(t *testing.T, open Movers) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute); !errors.Is(err, release.ErrLocked) {
+		if _, err := recordkeeping.Move(t.Context(), from, to, r.Owner, "ann", time.Minute, recordkeeping.Target{}); !errors.Is(err, release.ErrLocked) {
 			t.Errorf("%s is locked: %v", name, err)
 		}
 		if err := lock.Unlock(t.Context()); err != nil {

@@ -1,0 +1,48 @@
+package recordkeeping
+
+import (
+	"context"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/release"
+)
+
+// Target is a cluster as it answers now. A cluster says itself which one it is, and stores outside of it keep records by that: one
+// that calls itself another would have its own filed under that one's name, or be given the other's, and its locks.
+type Target struct {
+	Name     string
+	Identity fleet.Identity
+	// Fleet is the one it is of, nil for none.
+	Fleet *v1alpha1.FleetSpec
+	// Accepted: the user said that it may be another one than is known.
+	Accepted bool
+}
+
+// contradicts refuses a record that says it is of another cluster; nil says nothing.
+func (t Target) contradicts(r *release.Record) error {
+	if t.Accepted {
+		return nil
+	}
+	return r.Contradicts(t.Name, t.Identity, t.Fleet).Err()
+}
+
+// refused is why the records of a bundle in the stores, or those of others where it has none there, say that it is another cluster.
+// What cannot be read says nothing.
+func (t Target) refused(ctx context.Context, owner string, stores ...release.Store) error {
+	if t.Accepted {
+		return nil
+	}
+	for _, s := range stores {
+		r, _, err := s.Current(ctx, owner)
+		if err == nil && r != nil {
+			err = t.contradicts(r)
+		} else {
+			err = release.Neighbours(ctx, s, t.Name, t.Identity, t.Fleet).Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
