@@ -62,6 +62,8 @@ type PushOptions struct {
 	// Immutable are those of the tags that must not change: one that has another digest is an error naming both, one
 	// that has the same digest is none.
 	Immutable []string
+	// Private lets nobody but their owner read the archive or the layout that is written, from the beginning.
+	Private bool
 }
 
 // Pushed is what a push did.

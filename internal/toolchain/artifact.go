@@ -60,7 +60,7 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 	if err != nil {
 		return PushResult{}, err
 	}
-	secrets, err := secretsIn(root, files)
+	secrets, credentials, err := secretsIn(root, files)
 	if err == nil && !req.IncludeSecrets {
 		err = withoutSecrets(secrets)
 	}
@@ -84,16 +84,13 @@ func (t *Tools) PushArtifact(ctx context.Context, req ArtifactRequest) (PushResu
 	if a.Annotations, err = t.annotations(root, req.Version, req.Annotations); err != nil {
 		return PushResult{}, err
 	}
-	out := PushResult{Annotations: a.Annotations, Findings: inClear(secrets)}
+	out := PushResult{Annotations: a.Annotations, Findings: append(inClear(secrets), credentialsToo(root, credentials, root == req.Files[0])...)}
 	for _, to := range targets {
-		opts := module.PushOptions{Tags: req.Tags}
+		opts := module.PushOptions{Tags: req.Tags, Private: len(secrets)+len(credentials) > 0}
 		if strings.HasPrefix(to, module.SchemeOCI) && !req.Force {
 			opts.Immutable = versions(req.Tags)
 		}
 		pushed, err := r.Push(ctx, to, a, opts)
-		if err == nil && len(secrets) > 0 {
-			err = forOwner(to)
-		}
 		if err != nil {
 			return out, err
 		}
@@ -150,7 +147,7 @@ const (
 	maxBytes = 512 << 20
 )
 
-// gather finds the files to push: those below a directory, or the named ones, which have to be in one directory.
+// gather finds the files to push: those below a directory but for what its ignore file names, or the named ones, which have to be in one directory.
 func gather(names []string, links bool) (root string, files []string, err error) {
 	if len(names) == 0 {
 		return "", nil, failure("no-files", "there is nothing to push", "name a directory or files with -f")
@@ -168,7 +165,11 @@ func gather(names []string, links bool) (root string, files []string, err error)
 		if len(names) > 1 {
 			return "", nil, failure("no-files", "-f names a directory and more", "push one directory, or files")
 		}
-		if files, err = walk(names[0], links); err == nil && len(files) == 0 {
+		ignored, err := module.ReadIgnore(names[0])
+		if err != nil {
+			return "", nil, failure("no-files", filepath.Join(names[0], module.IgnoreFile)+" cannot be read: "+err.Error(), "")
+		}
+		if files, err = walk(names[0], links, ignored); err == nil && len(files) == 0 {
 			err = failure("no-files", names[0]+" holds no files", "")
 		}
 		return names[0], files, err
@@ -190,23 +191,25 @@ func gather(names []string, links bool) (root string, files []string, err error)
 
 // walk lists the files below a directory, slash separated and sorted. Version control's own are left out, and what a build
 // knows its directory by; links are an error, or with links set the files that they lead to in the directory.
-func walk(dir string, links bool) (files []string, err error) {
+func walk(dir string, links bool, ignored *module.Ignore) (files []string, err error) {
 	total := int64(0)
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
-		}
-		if d.IsDir() {
-			if d.Name() == ".git" && name != dir {
-				return filepath.SkipDir
-			}
-			return nil
 		}
 		rel, err := filepath.Rel(dir, name)
 		if err != nil {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
+		if left := rel != "." && ignored.Match(rel, d.IsDir()); d.IsDir() {
+			if left || d.Name() == ".git" && name != dir {
+				return filepath.SkipDir
+			}
+			return nil
+		} else if left {
+			return nil
+		}
 		info, err := d.Info()
 		if err != nil {
 			return err

@@ -153,14 +153,15 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 	if err := fill(fresh); err != nil {
 		return err
 	}
-	names, err := walk(fresh, false)
+	names, err := walk(fresh, false, &module.Ignore{})
 	if err != nil {
 		return err
 	}
-	secrets, err := secretsIn(fresh, names)
+	secrets, credentials, err := secretsIn(fresh, names)
 	if err != nil {
 		return err
 	}
+	secrets = append(secrets, credentials...)
 	root, err := os.OpenRoot(dir) // a link in the directory leads nowhere else
 	if err != nil {
 		return err

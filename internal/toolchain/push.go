@@ -83,6 +83,11 @@ func (t *Tools) Push(ctx context.Context, req PushRequest) (PushResult, error) {
 	if err != nil {
 		return PushResult{Findings: findings}, err
 	}
+	for _, l := range artifact.Layers {
+		credentials := credentialsIn(l.Root, l.Files)
+		findings = append(findings, credentialsToo(l.Root, credentials, true)...)
+		opts.Private = opts.Private || len(credentials) > 0
+	}
 	out := PushResult{Version: req.Version, Annotations: artifact.Annotations, Findings: findings}
 	for _, to := range targets {
 		pushed, err := r.Push(ctx, to, artifact, opts)
@@ -105,6 +110,9 @@ func (p *PushResult) add(to string, done module.Pushed) {
 func (t *Tools) copyTo(ctx context.Context, r module.Registry, from string, targets []string, req PushRequest, opts module.PushOptions) (PushResult, error) {
 	if len(req.Annotations) > 0 {
 		return PushResult{}, failure("annotations", "an archive is pushed as it is, its annotations cannot be changed", "leave -a out")
+	}
+	if info, err := os.Stat(req.Dir); err == nil {
+		opts.Private = info.Mode().Perm()&0o077 == 0 // as it is
 	}
 	out := PushResult{Version: req.Version}
 	for _, to := range targets {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -17,7 +15,6 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -26,9 +23,9 @@ import (
 const maxManifest = 16 << 20
 
 // secretsIn names those of the files below a directory that hold a Secret with values in clear: not what SOPS encrypted, nor a
-// Secret without values; and those into which a build of ours wrote values of a store, as it noted beside them.
-func secretsIn(root string, files []string) ([]string, error) {
-	var out []string
+// Secret without values; and those into which a build of ours wrote values of a store, as it noted beside them. credentials are
+// the others that look like somebody's credentials.
+func secretsIn(root string, files []string) (out, credentials []string, err error) {
 	noted := map[string]bool{}
 	dirs := map[string]bool{}
 	for _, name := range files {
@@ -49,12 +46,14 @@ func secretsIn(root string, files []string) ([]string, error) {
 		data, err := fs.ReadFile(rootfs.FS{Root: root, Limit: maxManifest}, name)
 		switch manifest := manifestName.MatchString(name); {
 		case err != nil && manifest:
-			return nil, failure("unreadable", strconv.Quote(name)+" cannot be looked into for Secrets: "+err.Error(), "")
+			return nil, nil, failure("unreadable", strconv.Quote(name)+" cannot be looked into for Secrets: "+err.Error(), "")
 		case noted[name], err == nil && holdsSecret(data, manifest):
 			out = append(out, name)
+		case holdsCredentials(name, data, err == nil):
+			credentials = append(credentials, name)
 		}
 	}
-	return out, nil
+	return out, credentials, nil
 }
 
 var (
@@ -250,15 +249,4 @@ func named(files []string) string {
 		out += " and " + strconv.Itoa(more) + " more"
 	}
 	return out
-}
-
-// forOwner lets nobody but their owner read what was written with Secrets in clear: an archive, or a layout's directory.
-func forOwner(to string) error {
-	if name, ok := strings.CutPrefix(to, module.SchemeArchive); ok {
-		return os.Chmod(filepath.FromSlash(name), 0o600)
-	}
-	if name, ok := strings.CutPrefix(to, module.SchemeLayout); ok {
-		return os.Chmod(filepath.FromSlash(name), 0o700)
-	}
-	return nil
 }

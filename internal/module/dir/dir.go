@@ -29,10 +29,10 @@ var _ module.Fetcher = (*Fetcher)(nil)
 // New returns a Fetcher.
 func New() *Fetcher {
 	return &Fetcher{module.Local{
-		Noun: "module", IgnoreFile: ignoreFile,
+		Noun: "module", IgnoreFile: module.IgnoreFile,
 		Ignore: func(root string) (func(string, fs.FileInfo) bool, error) {
-			ig, err := readIgnore(root)
-			return func(rel string, info fs.FileInfo) bool { return ig.match(rel, info.IsDir()) }, err
+			ig, err := module.ReadIgnore(root)
+			return func(rel string, info fs.FileInfo) bool { return ig.Match(rel, info.IsDir()) }, err
 		},
 		Outside: cuelang.IsVendored,
 	}}
@@ -80,7 +80,7 @@ func (f *Fetcher) complete(ref module.Reference, root string, files []string) er
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err == nil {
-			name += " (excluded by " + ignoreFile + ")"
+			name += " (excluded by " + module.IgnoreFile + ")"
 		}
 		missing = append(missing, name)
 	}

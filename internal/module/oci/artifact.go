@@ -146,7 +146,7 @@ func (c *Client) Tag(ctx context.Context, url string, tags ...string) (string, e
 	if err != nil {
 		return "", c.explain(p, err)
 	}
-	t, done, err := c.target(ctx, p)
+	t, done, err := c.target(ctx, p, false)
 	if err != nil {
 		return "", err
 	}

@@ -22,8 +22,8 @@ import (
 )
 
 // target is where artifacts of a place are written to; done ends it, and keeps what was written or not. An archive is
-// made anew: it holds one push.
-func (c *Client) target(ctx context.Context, p place) (t oras.Target, done func(keep bool) error, err error) {
+// made anew: it holds one push; private is it for its owner alone.
+func (c *Client) target(ctx context.Context, p place, private bool) (t oras.Target, done func(keep bool) error, err error) {
 	switch p.scheme {
 	case module.SchemeOCI:
 		return c.repository(ctx, p), func(bool) error { return nil }, nil
@@ -46,14 +46,14 @@ func (c *Client) target(ctx context.Context, p place) (t oras.Target, done func(
 	return t, func(keep bool) error {
 		var err error
 		if keep {
-			err = writeArchive(ctx, temp, p.path)
+			err = writeArchive(ctx, temp, p.path, private)
 		}
 		return errors.Join(err, os.RemoveAll(temp))
 	}, nil
 }
 
 // writeArchive makes a tar of a layout, and puts it in its place when it is complete.
-func writeArchive(ctx context.Context, layout, file string) error {
+func writeArchive(ctx context.Context, layout, file string, private bool) error {
 	var files []string
 	err := filepath.WalkDir(layout, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -70,7 +70,10 @@ func writeArchive(ctx context.Context, layout, file string) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(archive.Write(ctx, out, layout, files), out.Chmod(0o644), out.Close())
+	if !private { // it is made for its owner alone
+		err = out.Chmod(0o644)
+	}
+	err = errors.Join(err, archive.Write(ctx, out, layout, files), out.Close())
 	if err == nil {
 		err = os.Rename(out.Name(), file)
 	}
@@ -78,6 +81,30 @@ func writeArchive(ctx context.Context, layout, file string) error {
 		err = errors.Join(err, os.Remove(out.Name()))
 	}
 	return err
+}
+
+// private makes a layout for its owner alone before anything is in it, and one or an archive that is there so.
+func (p place) private() error {
+	if p.path == "" {
+		return nil
+	}
+	if err := p.within(); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o600)
+	if p.scheme == module.SchemeLayout {
+		mode = 0o700
+		if err := os.MkdirAll(filepath.Dir(p.path), 0o755); err != nil {
+			return unusable(p, err)
+		}
+		if err := os.Mkdir(p.path, mode); err == nil {
+			return nil
+		}
+	}
+	if err := os.Chmod(p.path, mode); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unusable(p, err)
+	}
+	return nil
 }
 
 // within refuses a layout that a link of a repository leads to, out of it, and a directory that holds such links of its own.

@@ -53,12 +53,17 @@ func (c *Client) deliver(ctx context.Context, p place, opts module.PushOptions, 
 	if err != nil {
 		return module.Pushed{}, err
 	}
+	if opts.Private {
+		if err := p.private(); err != nil {
+			return module.Pushed{}, err
+		}
+	}
 	out := module.Pushed{Digest: digest, Tags: tags}
 	out.Unchanged, err = c.settled(ctx, p, tags, opts.Immutable, digest)
 	if err != nil || out.Unchanged {
 		return out, err
 	}
-	t, done, err := c.target(ctx, p)
+	t, done, err := c.target(ctx, p, opts.Private)
 	if err != nil {
 		return module.Pushed{}, err
 	}

@@ -1,4 +1,4 @@
-package dir
+package module
 
 import (
 	"os"
@@ -8,11 +8,11 @@ import (
 	"hawser.dev/hawser/internal/rootfs"
 )
 
-// ignoreFile holds patterns in the form of gitignore, relative to the module's root.
-const ignoreFile = "timoni.ignore"
+// IgnoreFile holds patterns in the form of gitignore, relative to the directory it lies in: what is left out of it.
+const IgnoreFile = "timoni.ignore"
 
-// ignore is an ordered list of patterns; the last one that matches decides.
-type ignore struct{ patterns []pattern }
+// Ignore is an ordered list of patterns; the last one that matches decides.
+type Ignore struct{ patterns []pattern }
 
 type pattern struct {
 	segments []string
@@ -20,10 +20,11 @@ type pattern struct {
 	dirOnly  bool
 }
 
-func readIgnore(root string) (*ignore, error) {
-	data, err := rootfs.Read(root, ignoreFile, 1<<20)
+// ReadIgnore reads the patterns of a directory; one without has none.
+func ReadIgnore(root string) (*Ignore, error) {
+	data, err := rootfs.Read(root, IgnoreFile, 1<<20)
 	if os.IsNotExist(err) {
-		return &ignore{}, nil
+		return &Ignore{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -31,8 +32,8 @@ func readIgnore(root string) (*ignore, error) {
 	return parseIgnore(string(data)), nil
 }
 
-func parseIgnore(text string) *ignore {
-	ig := &ignore{}
+func parseIgnore(text string) *Ignore {
+	ig := &Ignore{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -54,8 +55,8 @@ func parseIgnore(text string) *ignore {
 	return ig
 }
 
-// match reports whether the path (slashes, relative) is ignored. Parents are asked by the walk before their children.
-func (ig *ignore) match(rel string, isDir bool) bool {
+// Match reports whether the path (slashes, relative) is ignored. Parents are asked by the walk before their children.
+func (ig *Ignore) Match(rel string, isDir bool) bool {
 	segments := strings.Split(rel, "/")
 	ignored := false
 	for _, p := range ig.patterns {
