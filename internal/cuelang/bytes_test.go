@@ -30,13 +30,25 @@ a: base64.Decode(null, "YzRuYXJ5AAHm/nBhc3M=") & string`, `a: -'c4nary'`, `a: !'
 		"cannot use 'a b' (type bytes) as string": "cannot use '***' (type bytes) as string",
 		"it can't, and it won't":                  "it can't, and it won't",
 		// What a parser or a decoder says of its signs holds no value.
-		"expected label or '}', found 'STRING' \"strings\"":                "",
-		"expected operand, found '}'":                                      "",
-		"missing ',' in list literal":                                      "",
-		"expected 'STRING', found 'import'":                                "",
-		"invalid character '}' looking for beginning of object key string": "",
-		`invalid character '\'' looking for beginning of value`:            "",
-		"illegal character U+0023 '#'":                                     "",
+		"expected label or '}', found 'STRING' \"strings\"":                                               "",
+		"expected operand, found '}'":                                                                     "",
+		"missing ',' in list literal":                                                                     "",
+		"expected 'STRING', found 'import'":                                                               "",
+		"invalid character '}' looking for beginning of object key string":                                "",
+		`invalid character '\'' looking for beginning of value`:                                           "",
+		"illegal character U+0023 '#'":                                                                    "",
+		"identifiers starting with '__' are reserved":                                                     "",
+		"illegal '_' in number":                                                                           "",
+		"illegal token '..'; expected '.'":                                                                "",
+		"attribute missing ')'":                                                                           "",
+		"invalid interpolation: unmatched ')'":                                                            "",
+		"use 'else' with single 'if' or 'try' clause":                                                     "",
+		"use 'otherwise' for comprehensions with multiple clauses or 'for' clauses":                       "",
+		"error in call to path.Match: '**' is not supported in patterns as of yet":                        "",
+		"conflicting values '**' and 'c4nary'":                                                            "conflicting values '***' and '***'",
+		"'c4nary' is not supported in patterns":                                                           "'***' is not supported in patterns",
+		"conflicting values '''\n\tc4nary '**' is not supported in patterns c4nary\n\t''' and 1":          "conflicting values '***' and 1",
+		"conflicting values 'c4nary \\'**\\' is not supported in patterns' and #'illegal '_' in number'#": "conflicting values '***' and '***'",
 		// Nor does the name of an operator.
 		"invalid operands 1 and \"***\" to '+' (type int and string)":     "",
 		"invalid operands 'c4nary' and '+' to '+' (type bytes and bytes)": "invalid operands '***' and '***' to '+' (type bytes and bytes)",
@@ -55,6 +67,12 @@ a: base64.Decode(null, "YzRuYXJ5AAHm/nBhc3M=") & string`, `a: -'c4nary'`, `a: !'
 		}
 		if got := withoutBytes(text); got != want {
 			t.Errorf("%s: %s", text, got)
+		}
+	}
+	for src, want := range map[string]string{"import \"path\"\na: path.Match(\"**/x\", \"y\")": "'**' is not supported", "a: 1__0": "illegal '_' in number", "a: {__x: 1}": "starting with '__' are"} {
+		v := cuecontext.New().CompileString(src)
+		if fs := Findings(v.Validate(), nil, ""); len(fs) == 0 || !strings.Contains(fs[0].String(), want) {
+			t.Errorf("%s: %v, want %s", src, fs, want)
 		}
 	}
 	long := cuecontext.New().CompileString("a: \"c4nary one\\nc4nary two\" & =~\"^x\"")

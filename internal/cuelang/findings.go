@@ -137,12 +137,24 @@ var bytesLiterals = lazyregexp.New(`(^|[\s(\[{,:|&=<>!~+*/-])(?s:\'{3}.*?\'{3}|#
 
 // withoutBytes is a text without what bytes literals hold.
 func withoutBytes(text string) string {
+	text = ownQuotes.Replace(text)
 	text = parserTokens.ReplaceAllString(text, "$1 \x00$2\x00")
 	text = parserEnds.ReplaceAllString(text, "$1 \x00$2\x00")
 	text = parserSigns.ReplaceAllString(text, "$1 \x00$2\x00")
 	text = operators.ReplaceAllString(text, "$1\x00$2\x00$3")
 	return strings.ReplaceAll(bytesLiterals.ReplaceAllString(text, "$1'***'$2"), "\x00", "'")
 }
+
+// ownQuotes are sentences of the evaluator's that have something in quotes, and nothing of anybody's in them.
+var ownQuotes = func() *strings.Replacer {
+	var pairs []string
+	for _, sentence := range []string{"'**' is not supported in patterns", "identifiers starting with '__' are reserved", "illegal '_' in number",
+		"illegal token '..'; expected '.'", "attribute missing ')'", "attribute missing ']'", "attribute missing '}'", "unmatched ')'",
+		"use 'else' with single 'if' or 'try' clause", "use 'otherwise' for comprehensions with multiple clauses or 'for' clauses"} {
+		pairs = append(pairs, sentence, strings.ReplaceAll(sentence, "'", "\x00"))
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 // parserTokens are the names of tokens in what a parser says: expected label or '}', found 'EOF'; parserEnds the second of two that
 // a YAML library expected: did not find expected ',' or '}'; parserSigns the sign that

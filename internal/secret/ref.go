@@ -39,14 +39,15 @@ func ParseRef(s string) (Ref, error) {
 	}
 	r := Ref{Store: DefaultStore}
 	rest, query, _ := strings.Cut(rest, "?")
+	whole := Scheme + rest // as errors name it, with the store
 	if query != "" {
 		values, err := url.ParseQuery(query)
 		if err != nil {
-			return Ref{}, fmt.Errorf("%s%s: the part after ? cannot be read", Scheme, rest)
+			return Ref{}, fmt.Errorf("%s: the part after ? cannot be read", whole)
 		}
 		for key, v := range values {
 			if key != "version" || len(v) != 1 {
-				return Ref{}, fmt.Errorf("%s%s: after ? only version=V is known", Scheme, rest)
+				return Ref{}, fmt.Errorf("%s: after ? only version=V is known", whole)
 			}
 			r.Version = v[0]
 		}
@@ -54,7 +55,7 @@ func ParseRef(s string) (Ref, error) {
 	first, _, _ := strings.Cut(rest, "/")
 	if store, _, ok := strings.Cut(first, ":"); ok {
 		if store == "" {
-			return Ref{}, fmt.Errorf("%s%s: the name of the store is empty", Scheme, rest)
+			return Ref{}, fmt.Errorf("%s: the name of the store is empty", whole)
 		}
 		r.Store, rest = store, rest[len(store)+1:]
 	}
@@ -62,7 +63,7 @@ func ParseRef(s string) (Ref, error) {
 	for i, p := range parts {
 		decoded, err := url.PathUnescape(p)
 		if err != nil || decoded == "" || decoded == "." || decoded == ".." || strings.ContainsAny(decoded, "/\\\x00") {
-			return Ref{}, fmt.Errorf("%s%s: %q cannot be a part of a reference", Scheme, rest, p)
+			return Ref{}, fmt.Errorf("%s: %q cannot be a part of a reference", whole, p)
 		}
 		parts[i] = decoded
 	}
