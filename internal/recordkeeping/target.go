@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/release"
 )
@@ -24,7 +25,15 @@ func (t Target) contradicts(r *release.Record) error {
 	if t.Accepted {
 		return nil
 	}
-	return r.Contradicts(t.Name, t.Identity, t.Fleet).Err()
+	return t.told(r.Contradicts(t.Name, t.Identity, t.Fleet))
+}
+
+// told says what to do: what looks after records has no flag for it.
+func (t Target) told(fs diag.Findings) error {
+	for i := range fs {
+		fs[i].Fix = "correct the context of " + t.Name + "; if it is the cluster that is meant, apply with --accept-cluster " + t.Name + " first, with the fleet's file as it was"
+	}
+	return fs.Err()
 }
 
 // refused is why the records of a bundle in the stores, or those of others where it has none there, say that it is another cluster.
@@ -38,7 +47,7 @@ func (t Target) refused(ctx context.Context, owner string, stores ...release.Sto
 		if err == nil && r != nil {
 			err = t.contradicts(r)
 		} else {
-			err = release.Neighbours(ctx, s, t.Name, t.Identity, t.Fleet).Err()
+			err = t.told(release.Neighbours(ctx, s, t.Name, t.Identity, t.Fleet))
 		}
 		if err != nil {
 			return err
