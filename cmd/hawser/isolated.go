@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/isolate"
 	"hawser.dev/hawser/internal/redact"
 )
@@ -19,6 +20,8 @@ type isolation struct {
 	on   bool // as the flag says, else the environment
 	once sync.Once
 	pool *isolate.Pool
+	// beyond judges by health checks in children also where children are not wanted: when checks that never end go on in this process.
+	beyond health.Checker
 }
 
 // children are those of this process.
@@ -35,13 +38,19 @@ func (i *isolation) into(e *engine.Engine, redactor *redact.Redactor) {
 	if !i.on {
 		return
 	}
-	i.once.Do(func() {
-		i.pool = isolate.New(isolate.Options{Command: []string{self(), isolated}, Environment: childEnvironment, Build: version, Limits: evaluationLimit,
-			Redact: redactor.Redact, Learn: redactor.AddFor})
-	})
+	i.make(redactor)
 	e.Elsewhere = i.pool.Documents()
 	e.Renderers = i.pool.Renderers(e.Renderers, "module", "manifests")
 	e.Checker = i.pool.Checker(e.Checker)
+}
+
+// make makes the pool; no child is started.
+func (i *isolation) make(redactor *redact.Redactor) {
+	i.once.Do(func() {
+		i.pool = isolate.New(isolate.Options{Command: []string{self(), isolated}, Environment: childEnvironment, Build: version, Limits: evaluationLimit,
+			Redact: redactor.Redact, Learn: redactor.AddFor})
+		i.beyond = i.pool.Checker(health.Checkers{})
+	})
 }
 
 // childEnvironment is added to the environment of children.

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"hawser.dev/hawser/internal/health"
+	"hawser.dev/hawser/internal/isolate"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // isolatedFiles is a bundle of all kinds of sources, in CUE that computes.
@@ -87,4 +92,33 @@ func TestRunawaysEndAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEndlessChecksOfManyClusters: when as many evaluations of health checks go on as this process bears, those of other clusters are
+// judged in children, also without --isolate.
+func TestEndlessChecksOfManyClusters(t *testing.T) {
+	t.Parallel()
+	own := new(isolation)
+	made := evaluating(isolate.Host{Redact: func(s string) string { return s }, Beyond: func() health.Checker {
+		own.make(redact.New())
+		return own.beyond
+	}, CheckTime: time.Second})
+	obj := map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}}
+	check := func(cluster, source string) health.Status {
+		return health.Of(obj, health.Rules{Checks: []health.Check{{Name: "up", Group: "example.com", Source: source}}, Checker: made.Checker, Cluster: cluster})
+	}
+	up := "#object: _\ncurrent: #object.metadata.name == \"a\"\n"
+	for i := range 5 {
+		endless := fmt.Sprintf("import \"list\"\n#object: _\nn: list.Range(0, 110, 1)\ncurrent: len([for a in n for b in n for c in n if a+b+c == %d {a}]) > 3\n", i)
+		if st := check(fmt.Sprint("hostile", i), endless); i < 4 && !strings.Contains(st.Reason, "was given up") {
+			t.Fatalf("%+v", st)
+		}
+		if st := check("honest", up); st.State != health.Ready {
+			t.Fatalf("after %d: %+v", i+1, st)
+		}
+	}
+	if own.pool == nil {
+		t.Fatal("nothing was judged in a child")
+	}
+	own.pool.Close()
 }

@@ -27,9 +27,9 @@ const asHawser = "HAWSER_TEST_AS_HAWSER"
 var clusters = []string{"staging", "production-eu", "production-us"}
 
 func TestMain(m *testing.M) {
+	childEnvironment = []string{asHawser + "=1"}
 	if os.Getenv(asHawser) == "1" {
 		setEvaluationLimit(os.Getenv(evaluationLimitEnv))
-		childEnvironment = []string{asHawser + "=1"}
 		breaks(os.Getenv(brokenEnv), os.Getenv("APP_ENV"))
 		main()
 		return

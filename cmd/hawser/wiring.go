@@ -138,7 +138,10 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 		exceeded(terminal.Stderr, f, writes.Load())
 		os.Exit(1)
 	})
-	sockets := evaluating(isolate.Host{Redact: redactor.Redact, Learn: redactor.AddFor, Watchdog: watchdog})
+	sockets := evaluating(isolate.Host{Redact: redactor.Redact, Learn: redactor.AddFor, Watchdog: watchdog, Beyond: func() health.Checker {
+		children.make(redactor)
+		return children.beyond
+	}})
 	files := dir.New()
 	kept := storage()
 	repositories := charts.New(charts.Options{Cache: kept, Redact: redactor.Redact, Tell: redactor.AddSent})
@@ -180,7 +183,7 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 
 // evaluating makes what evaluates and renders: the same for this process and for a child of it.
 func evaluating(host isolate.Host) isolate.Sockets {
-	modules := cue.New(cue.Options{Redact: host.Redact, Watch: host.Watchdog})
+	modules := cue.New(cue.Options{Redact: host.Redact, Watch: host.Watchdog, Beyond: host.Beyond, CheckTime: host.CheckTime})
 	return isolate.Sockets{
 		Renderers: map[string]render.Renderer{
 			"module":    modules,

@@ -132,7 +132,7 @@ func (s *Session) judged(ctx context.Context, r object.Ref, obj map[string]any, 
 			return health.Status{}, cause
 		}
 	}
-	return health.Of(obj, rules), nil
+	return health.Of(obj, rules.On(s.Name())), nil
 }
 
 func (h *healths) set(r object.Ref, st health.Status) {

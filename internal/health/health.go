@@ -99,6 +99,8 @@ type Check struct {
 	// Layer is where the rule stands; "" is the module.
 	Layer Layer    `json:"layer,omitempty"`
 	Pos   diag.Pos `json:"-"`
+	// Cluster is the one whose object is judged, by the name the fleet gives it; "" for none.
+	Cluster string `json:"-"`
 }
 
 // Expressions are CEL over `self`, the live object. Failed is asked first, then Progressing, then Ready; Message gives
@@ -164,4 +166,12 @@ func (c Checkers) Check(rule Check, obj map[string]any) (Status, bool, error) {
 type Rules struct {
 	Checks  []Check
 	Checker Checker
+	// Cluster is the one whose objects are judged.
+	Cluster string
+}
+
+// On are the rules for objects of a cluster.
+func (r Rules) On(cluster string) Rules {
+	r.Cluster = cluster
+	return r
 }

@@ -19,7 +19,7 @@ func Of(obj map[string]any, rules Rules) Status {
 	if u.GetDeletionTimestamp() != nil {
 		return Leaving(obj)
 	}
-	if st, ok := checked(u, rules.Checks, rules.Checker); ok {
+	if st, ok := checked(u, rules.Checks, rules); ok {
 		return st
 	}
 	r := object.Object{Body: obj}.Ref()
@@ -29,7 +29,7 @@ func Of(obj map[string]any, rules Rules) Status {
 		}
 		return judge(obj)
 	}
-	if st, ok := checked(u, builtins(r), rules.Checker); ok {
+	if st, ok := checked(u, builtins(r), rules); ok {
 		return st
 	}
 	return generic(u)
@@ -40,8 +40,8 @@ var notSeen = Status{State: Progressing, Reason: "its controller has not seen th
 
 // checked asks the rules for the object's kind and name. A rule in CEL may trust the status: one that tells of an older
 // generation was not asked.
-func checked(u *unstructured.Unstructured, checks []Check, checker Checker) (Status, bool) {
-	if checker == nil {
+func checked(u *unstructured.Unstructured, checks []Check, by Rules) (Status, bool) {
+	if by.Checker == nil {
 		return Status{}, false
 	}
 	ref := object.Object{Body: u.Object}.Ref()
@@ -52,7 +52,8 @@ func checked(u *unstructured.Unstructured, checks []Check, checker Checker) (Sta
 		if c.CEL != nil && behind(u.Object) && !flag(u.Object, "spec", "suspend") {
 			return notSeen, true
 		}
-		st, ok, err := checker.Check(c, u.Object)
+		c.Cluster = by.Cluster
+		st, ok, err := by.Checker.Check(c, u.Object)
 		switch {
 		case err != nil:
 			return Status{State: Progressing, Reason: c.Title() + ": " + err.Error()}, true

@@ -28,6 +28,10 @@ type Host struct {
 	Redact   func(string) string
 	Learn    func(instance, value string)
 	Watchdog *cuelang.Watchdog
+	// Beyond judges elsewhere by what must not be evaluated here any more; nil in a child, which ends instead.
+	Beyond func() health.Checker
+	// CheckTime is how long one health check may take; 0 is the ordinary time.
+	CheckTime time.Duration
 }
 
 // Sockets are what does the work in a child. GoesOn reports whether something of it goes on that nobody waits for.

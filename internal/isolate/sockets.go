@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -121,30 +120,18 @@ func (r maker) Makes(ctx context.Context, req render.Request) bool {
 
 // Checker judges by rules in children; the built-in ones, which are bounded, are asked here.
 func (p *Pool) Checker(here health.Checker) health.Checker {
-	return &checker{pool: p, here: here, spent: map[string]error{}}
+	return &checker{pool: p, here: here}
 }
 
 type checker struct {
 	pool *Pool
 	here health.Checker
-
-	mu    sync.Mutex
-	spent map[string]error // rules that ended a child, or were given up: none is asked again
-}
-
-// named is what tells rules apart.
-func named(c health.Check) string {
-	if c.CEL != nil {
-		return c.CEL.Failed + "\x00" + c.CEL.Progressing + "\x00" + c.CEL.Ready + "\x00" + c.CEL.Message
-	}
-	return c.Source
+	// given are the rules that ended a child, or were given up: none is asked again for the same cluster.
+	given health.GivenUp
 }
 
 func (c *checker) ask(q question) (answer, error) {
-	c.mu.Lock()
-	err := c.spent[named(q.Rule)]
-	c.mu.Unlock()
-	if err != nil {
+	if err := c.given.Why(q.Rule, 0); err != nil {
 		return answer{}, err
 	}
 	a, err := c.pool.ask(context.Background(), q, nil)
@@ -155,16 +142,19 @@ func (c *checker) ask(q question) (answer, error) {
 		given, err = true, errors.New(strings.TrimPrefix(found[0].What, q.title()+": "))
 	}
 	if given {
-		c.mu.Lock()
-		c.spent[named(q.Rule)] = err
-		c.mu.Unlock()
+		c.given.Add(q.Rule, err)
+	} else if err == nil {
+		c.given.Done(q.Rule, 0, 0)
 	}
 	return a, err
 }
 
+// builtIn rules are in CEL: what a record calls one and is in CUE is none.
+func builtIn(rule health.Check) bool { return rule.Layer == health.BuiltIn && rule.CEL != nil }
+
 // Vet returns why a rule can never work.
 func (c *checker) Vet(rule health.Check) error {
-	if rule.CEL == nil || rule.Layer == health.BuiltIn {
+	if rule.CEL == nil || builtIn(rule) {
 		return c.here.Vet(rule)
 	}
 	_, err := c.ask(question{What: askVet, Rule: rule})
@@ -173,7 +163,7 @@ func (c *checker) Vet(rule health.Check) error {
 
 // Check returns the verdict on an object.
 func (c *checker) Check(rule health.Check, obj map[string]any) (health.Status, bool, error) {
-	if rule.Layer == health.BuiltIn {
+	if builtIn(rule) {
 		return c.here.Check(rule, obj)
 	}
 	a, err := c.ask(question{What: askCheck, Rule: rule, Object: obj})

@@ -170,7 +170,7 @@ func (r *Renderer) Check(c health.Check, obj map[string]any) (health.Status, boo
 	if !found || group != c.Group || c.Kind != "" && c.Kind != kind {
 		return health.Status{}, false, nil
 	}
-	st, err := r.bounded(c, func() (health.Status, error) { return r.evaluated(c, obj) })
+	st, err := r.bounded(c, obj, func() (health.Status, error) { return r.evaluated(c, obj) })
 	return st, true, err
 }
 

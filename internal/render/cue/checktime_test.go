@@ -1,7 +1,11 @@
 package cue
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +26,7 @@ func TestSlowChecksEnd(t *testing.T) {
 	}
 	var err error
 	for range 100 {
-		if _, err = r.bounded(one, evaluate); err != nil {
+		if _, err = r.bounded(one, nil, evaluate); err != nil {
 			break
 		}
 	}
@@ -30,7 +34,7 @@ func TestSlowChecksEnd(t *testing.T) {
 		t.Errorf("%v after %d", err, asked)
 	}
 	for range 20 { // what is not slow goes on
-		if _, err := r.bounded(health.Check{Name: "y", Source: "quick"}, func() (health.Status, error) { return health.Status{}, nil }); err != nil {
+		if _, err := r.bounded(health.Check{Name: "y", Source: "quick"}, nil, func() (health.Status, error) { return health.Status{}, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,5 +65,78 @@ func TestCheckIsBounded(t *testing.T) {
 	}
 	if _, err := check(strings.Repeat("// long\n", maxCheck/8+1) + "current: true"); err == nil || !strings.Contains(err.Error(), "KiB") {
 		t.Errorf("%v", err)
+	}
+}
+
+// elsewhere judges in another process.
+type elsewhere struct{ asked atomic.Int32 }
+
+func (e *elsewhere) Vet(health.Check) error { return nil }
+
+func (e *elsewhere) Check(health.Check, map[string]any) (health.Status, bool, error) {
+	e.asked.Add(1)
+	return health.Status{State: health.Ready}, true, nil
+}
+
+// TestEndlessChecksOfOneCluster: checks that never end, in the records of a cluster, are a matter of that cluster: those of others are
+// judged, in this process until too many go on in it, and then in another one. No more go on than there are slots, however many clusters
+// have such records.
+func TestEndlessChecksOfOneCluster(t *testing.T) {
+	there := &elsewhere{}
+	r := New(Options{Redact: func(s string) string { return s }, CheckTime: 200 * time.Millisecond, Beyond: func() health.Checker { return there }})
+	end := make(chan struct{})
+	var going atomic.Int32
+	endless := func() (health.Status, error) {
+		going.Add(1)
+		defer going.Add(-1)
+		<-end
+		return health.Status{}, nil
+	}
+	ready := func() (health.Status, error) { return health.Status{State: health.Ready}, nil }
+	honest := func(when string, elsewhere int32) {
+		t.Helper()
+		before := there.asked.Load()
+		for i := range 3 {
+			c := health.Check{Name: "up", Source: "module", Cluster: fmt.Sprint("honest", i)}
+			if st, err := r.bounded(c, nil, ready); err != nil || st.State != health.Ready {
+				t.Errorf("%s: %+v, %v", when, st, err)
+			}
+		}
+		if got := there.asked.Load() - before; got != elsewhere {
+			t.Errorf("%s: %d judged elsewhere", when, got)
+		}
+	}
+	hostile := func(cluster, check int) error {
+		name := fmt.Sprint("endless", cluster, check)
+		_, err := r.bounded(health.Check{Name: name, Source: name, Cluster: fmt.Sprint("hostile", cluster)}, nil, endless)
+		return err
+	}
+	for n := range 4 {
+		if err := hostile(0, n); err == nil {
+			t.Error("it ended")
+		}
+	}
+	if n := going.Load(); n != 2 {
+		t.Errorf("%d checks of one cluster go on", n)
+	}
+	honest("after one hostile cluster", 0)
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() { _ = hostile(1+i, 0) })
+	}
+	all.Wait()
+	if n := going.Load(); n > mostBehind+int32(runtime.GOMAXPROCS(0)) {
+		t.Errorf("%d go on", n)
+	}
+	honest("after fifty", 3)
+	if !r.GoesOn() {
+		t.Error("nothing goes on")
+	}
+	close(end)
+	for deadline := time.Now().Add(20 * time.Second); r.GoesOn() && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if r.GoesOn() || len(r.behind.slots) > 0 {
+		t.Error("slots are kept")
 	}
 }

@@ -36,13 +36,17 @@ type Options struct {
 	Limits cuelang.Limits
 	// CheckTime is how long one health check may take; 0 is 10 s.
 	CheckTime time.Duration
+	// Beyond judges by health checks in other processes, which can be ended: it is asked when too many evaluations that were given up go
+	// on in this one. nil: none is evaluated then.
+	Beyond func() health.Checker
 }
 
 // Renderer renders CUE modules and evaluates their health checks. It is safe for concurrent use.
 type Renderer struct {
 	opts     Options
 	packages once.Map[string, *pkg]
-	slow     givenUp
+	given    health.GivenUp
+	behind   *behind
 }
 
 var (
@@ -56,7 +60,7 @@ func New(opts Options) *Renderer {
 		opts.Redact = func(s string) string { return s }
 	}
 	opts.Limits = opts.Limits.WithDefaults()
-	return &Renderer{opts: opts, packages: once.Map[string, *pkg]{Most: maxPackages}}
+	return &Renderer{opts: opts, behind: newBehind(), packages: once.Map[string, *pkg]{Most: maxPackages}}
 }
 
 // Name is "module".
