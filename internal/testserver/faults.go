@@ -119,7 +119,8 @@ func Before(hurts func(r *http.Request) bool, f Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request) bool { return hurts(r) && f(w, r) }
 }
 
-// Altered serves as the server should, with every object of the answer changed.
+// Altered serves as the server should, with every object of the answer changed. change is told its kind, also where the answer does not: in
+// lists, and where metadata alone is asked for.
 func (s *Server) Altered(change func(obj map[string]any)) Fault {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Query().Get("watch") != "" {
@@ -129,10 +130,18 @@ func (s *Server) Altered(change func(obj map[string]any)) Fault {
 		s.serve(told, r)
 		var body map[string]any
 		if json.Unmarshal(told.Body.Bytes(), &body) == nil {
-			items, _ := body["items"].([]any)
-			for _, o := range append(items, body) {
+			k, _ := kindOf(r.URL.Path)
+			items, isList := body["items"].([]any)
+			switch {
+			case isList && body["metadata"] != nil:
+				change(body)
+				items, _ = body["items"].([]any)
+			case body["kind"] != "Status":
+				items = []any{body}
+			}
+			for _, o := range items {
 				if obj, ok := o.(map[string]any); ok && obj["metadata"] != nil {
-					change(obj)
+					changeAs(k, obj, change)
 				}
 			}
 			told.Body.Reset()
@@ -142,6 +151,22 @@ func (s *Server) Altered(change func(obj map[string]any)) Fault {
 		w.WriteHeader(told.Code)
 		_, _ = w.Write(told.Body.Bytes())
 		return true
+	}
+}
+
+// changeAs changes an object that is shown as one of its own kind, which an answer may leave out or call otherwise.
+func changeAs(k kind, obj map[string]any, change func(obj map[string]any)) {
+	said, called := obj["kind"]
+	if k.kind == "" || called && said != "PartialObjectMetadata" {
+		change(obj)
+		return
+	}
+	obj["kind"] = k.kind
+	if change(obj); obj["kind"] != k.kind {
+		return
+	}
+	if delete(obj, "kind"); called {
+		obj["kind"] = said
 	}
 }
 

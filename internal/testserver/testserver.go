@@ -2,14 +2,15 @@
 // with a few kinds kept in memory, until it is told to be hostile: faults.go has what a compromised, broken or
 // misdirected server does to its clients.
 //
-// testserver must not know Hawser, nor claim to be Kubernetes: what needs real semantics is tested with testfleet.
+// What Hawser asks of objects it answers as a real API server does (TestConformance asks both); defaults, validation and admission it does not
+// have, and what needs those is tested with testfleet.
+//
+// testserver must not know Hawser, nor claim to be Kubernetes.
 package testserver
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -18,11 +19,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -45,18 +44,11 @@ type Server struct {
 
 	mu       sync.Mutex
 	fault    Fault
-	objects  map[string]map[string]any // by path
+	objects  map[string]map[string]any // by path; who stores one does not change it afterwards
 	version  int
 	requests []string
-	deleted  []deleted
+	events   []event
 	changed  chan struct{} // closed, and made anew, when something was stored or deleted
-}
-
-// deleted is an object as it was when it was deleted.
-type deleted struct {
-	path    string
-	version int
-	object  map[string]any
 }
 
 // Start runs a server until the test ends. Its kube-system namespace has a UID of its own.
@@ -69,7 +61,7 @@ func Start(t testing.TB) *Server {
 	s.URL = s.http.URL
 	s.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.http.Certificate().Raw})
 	for _, ns := range []string{"kube-system", "default"} {
-		s.store("/api/v1/namespaces/"+ns, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}, "")
+		s.Put("/api/v1/namespaces/"+ns, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}})
 	}
 	t.Cleanup(func() {
 		close(s.done)
@@ -114,25 +106,6 @@ func (s *Server) Requests() []string {
 	return slices.Clone(s.requests)
 }
 
-// Put stores an object at its path ("/api/v1/namespaces/x/configmaps/y") as somebody else would.
-func (s *Server) Put(path string, obj map[string]any) { s.store(path, obj, "somebody") }
-
-// SetStatus gives an object that is there a status, as its controller does.
-func (s *Server) SetStatus(path string, status map[string]any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	obj := normal(s.objects[path])
-	obj["status"], obj["metadata"].(map[string]any)["resourceVersion"] = status, fmt.Sprint(s.tell())
-	s.objects[path] = obj
-}
-
-// Object is the object at a path, nil for none.
-func (s *Server) Object(path string) map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.objects[path]
-}
-
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -158,34 +131,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		all := []any{"*"}
 		reply(w, 201, map[string]any{"kind": "SelfSubjectRulesReview", "apiVersion": "authorization.k8s.io/v1",
 			"status": map[string]any{"incomplete": false, "resourceRules": []any{map[string]any{"verbs": all, "apiGroups": all, "resources": all}}}})
-	case r.URL.Query().Get("watch") != "":
-		s.watch(w, r)
 	default:
-		s.objectRequest(w, r)
+		k, ok := kindOf(path)
+		switch {
+		case !ok:
+			Status(w, 404, "NotFound", "the server could not find the requested resource")
+		case r.URL.Query().Get("watch") != "":
+			s.watch(w, r, k)
+		case k.collection && r.Method == http.MethodGet:
+			s.list(w, r, k)
+		default:
+			s.objectRequest(w, r, k)
+		}
 	}
-}
-
-// Clone is another server with the same objects, UIDs included.
-func (s *Server) Clone(t testing.TB) *Server {
-	t.Helper()
-	out := Start(t)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out.mu.Lock()
-	defer out.mu.Unlock()
-	out.version = s.version
-	for path, obj := range s.objects {
-		out.objects[path] = normal(obj)
-	}
-	return out
-}
-
-// normal is an object as JSON has it.
-func normal(obj map[string]any) map[string]any {
-	data, _ := json.Marshal(obj)
-	var out map[string]any
-	_ = json.Unmarshal(data, &out)
-	return out
 }
 
 // Hang blocks until the client has gone or the test ends.
@@ -194,198 +152,6 @@ func (s *Server) Hang(r *http.Request) {
 	case <-s.done:
 	case <-r.Context().Done():
 	}
-}
-
-func (s *Server) objectRequest(w http.ResponseWriter, r *http.Request) {
-	kind, ok := kindOf(r.URL.Path)
-	if !ok {
-		Status(w, 404, "NotFound", "the server could not find the requested resource")
-		return
-	}
-	s.mu.Lock()
-	old := s.objects[r.URL.Path]
-	s.mu.Unlock()
-	var body map[string]any
-	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodDelete {
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			Status(w, 400, "BadRequest", "the body is no object")
-			return
-		}
-	}
-	dry := r.URL.Query().Get("dryRun") != ""
-	switch {
-	case kind.collection && r.Method == http.MethodGet:
-		s.list(w, r, kind)
-	case kind.collection && r.Method == http.MethodPost:
-		meta, _ := body["metadata"].(map[string]any)
-		path := r.URL.Path + "/" + fmt.Sprint(meta["name"])
-		if s.Object(path) != nil {
-			Status(w, 409, "AlreadyExists", "it is there")
-			return
-		}
-		reply(w, 201, s.keep(path, body, r, dry))
-	case r.Method == http.MethodPatch || r.Method == http.MethodPut:
-		code := 200
-		if old == nil {
-			code = 201
-		}
-		reply(w, code, s.keep(r.URL.Path, body, r, dry))
-	case old == nil:
-		reply(w, 404, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "message": "not found", "code": 404,
-			"details": map[string]any{"name": r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], "kind": kind.resource}})
-	case r.Method == http.MethodDelete:
-		s.mu.Lock()
-		delete(s.objects, r.URL.Path)
-		s.deleted = append(s.deleted, deleted{r.URL.Path, s.tell(), old})
-		s.mu.Unlock()
-		meta, _ := old["metadata"].(map[string]any)
-		reply(w, 200, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Success", "details": map[string]any{"name": meta["name"], "uid": meta["uid"]}})
-	default:
-		reply(w, 200, old)
-	}
-}
-
-// tell makes the next version, and lets those who watch look again; the caller holds mu.
-func (s *Server) tell() int {
-	s.version++
-	close(s.changed)
-	s.changed = make(chan struct{})
-	return s.version
-}
-
-// watch tells of what is stored and deleted after a version.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
-	k, _ := kindOf(r.URL.Path)
-	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
-	_ = http.NewResponseController(w).Flush()
-	for {
-		s.mu.Lock()
-		if from == 0 {
-			from = s.version
-		}
-		var events []any
-		add := func(what, path string, obj map[string]any) {
-			if here, ok := kindOf(path); ok && here.resource == k.resource && (k.namespace == "" || here.namespace == k.namespace) && selected(obj, r.URL.Query().Get("labelSelector")) {
-				events = append(events, normal(map[string]any{"type": what, "object": obj}))
-			}
-		}
-		for _, path := range slices.Sorted(maps.Keys(s.objects)) {
-			meta, _ := s.objects[path]["metadata"].(map[string]any)
-			if version, _ := strconv.Atoi(fmt.Sprint(meta["resourceVersion"])); version > from {
-				add("MODIFIED", path, s.objects[path])
-			}
-		}
-		for _, gone := range s.deleted {
-			if gone.version > from {
-				add("DELETED", gone.path, gone.object)
-			}
-		}
-		changed := s.changed
-		from = s.version
-		s.mu.Unlock()
-		for _, event := range events {
-			_ = json.NewEncoder(w).Encode(event)
-		}
-		_ = http.NewResponseController(w).Flush()
-		select {
-		case <-changed:
-		case <-s.done:
-			return
-		case <-r.Context().Done():
-			return
-		}
-	}
-}
-
-func (s *Server) list(w http.ResponseWriter, r *http.Request, k kind) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	items := []any{}
-	for _, path := range slices.Sorted(maps.Keys(s.objects)) {
-		here, ok := kindOf(path)
-		if ok && here.resource == k.resource && (k.namespace == "" || here.namespace == k.namespace) && selected(s.objects[path], r.URL.Query().Get("labelSelector")) {
-			items = append(items, s.objects[path])
-		}
-	}
-	reply(w, 200, map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": fmt.Sprint(s.version)}, "items": items})
-}
-
-// selected understands "key=value" alone and joined by commas; other selectors find nothing.
-func selected(obj map[string]any, selector string) bool {
-	meta, _ := obj["metadata"].(map[string]any)
-	labels, _ := meta["labels"].(map[string]any)
-	for _, term := range strings.FieldsFunc(selector, func(c rune) bool { return c == ',' }) {
-		key, value, ok := strings.Cut(term, "=")
-		if !ok || labels[key] != value {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Server) keep(path string, body map[string]any, r *http.Request, dry bool) map[string]any {
-	manager := r.URL.Query().Get("fieldManager")
-	if dry {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		out := s.stamped(path, body, manager)
-		if old, ok := s.objects[path]["metadata"].(map[string]any); ok { // nothing is stored: the version stays what it is
-			out["metadata"].(map[string]any)["resourceVersion"] = old["resourceVersion"]
-		}
-		return out
-	}
-	return s.store(path, body, manager)
-}
-
-func (s *Server) store(path string, body map[string]any, manager string) map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tell()
-	s.objects[path] = s.stamped(path, body, manager)
-	return s.objects[path]
-}
-
-// stamped is the object with what the server gives it; the caller holds mu.
-func (s *Server) stamped(path string, body map[string]any, manager string) map[string]any {
-	meta, _ := body["metadata"].(map[string]any)
-	if meta == nil {
-		meta = map[string]any{}
-	}
-	meta["uid"], meta["creationTimestamp"] = rand.Text(), time.Now().UTC().Format(time.RFC3339)
-	if old, ok := s.objects[path]["metadata"].(map[string]any); ok {
-		meta["uid"], meta["creationTimestamp"] = old["uid"], old["creationTimestamp"]
-	}
-	meta["resourceVersion"] = fmt.Sprint(s.version)
-	if k, ok := kindOf(path); ok && k.namespace != "" {
-		meta["namespace"] = k.namespace
-	}
-	if manager != "" {
-		meta["managedFields"] = []any{map[string]any{"manager": manager, "operation": "Apply", "apiVersion": body["apiVersion"],
-			"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:data": map[string]any{}}}}
-	}
-	body["metadata"] = meta
-	if old := s.objects[path]; old != nil && sameBut(old, body) { // who applies the same again leaves the time of its entry as it was
-		meta["managedFields"] = old["metadata"].(map[string]any)["managedFields"]
-	}
-	return body
-}
-
-// sameBut reports whether two objects differ in nothing but their version and the time of who applied them last.
-func sameBut(a, b map[string]any) bool {
-	plain := func(o map[string]any) string {
-		meta := maps.Clone(o["metadata"].(map[string]any))
-		if entries, ok := meta["managedFields"].([]any); ok && len(entries) == 1 {
-			entry := maps.Clone(entries[0].(map[string]any))
-			delete(entry, "time")
-			meta["managedFields"] = entry
-		}
-		delete(meta, "resourceVersion")
-		o = maps.Clone(o)
-		o["metadata"] = meta
-		text, _ := json.Marshal(o)
-		return string(text)
-	}
-	return plain(a) == plain(b)
 }
 
 // Status writes a Status of Kubernetes.
@@ -405,8 +171,9 @@ func reply(w http.ResponseWriter, code int, body any) {
 
 // kind is what a path is about.
 type kind struct {
-	resource, namespace string
-	collection          bool
+	served
+	namespace, name string
+	collection      bool
 }
 
 type served struct {
@@ -422,9 +189,9 @@ var kinds = []served{
 
 func kindOf(path string) (kind, bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	skip := 2 // api/v1
-	if parts[0] == "apis" {
-		skip = 3
+	skip, group := 2, "" // api/v1
+	if parts[0] == "apis" && len(parts) > 1 {
+		skip, group = 3, parts[1]
 	}
 	if len(parts) <= skip {
 		return kind{}, false
@@ -434,8 +201,15 @@ func kindOf(path string) (kind, bool) {
 	if parts[0] == "namespaces" && len(parts) > 2 {
 		k.namespace, parts = parts[1], parts[2:]
 	}
-	k.resource, k.collection = parts[0], len(parts) == 1
-	return k, len(parts) <= 2 && slices.ContainsFunc(kinds, func(s served) bool { return s.resource == k.resource })
+	i := slices.IndexFunc(kinds, func(s served) bool { return s.resource == parts[0] && s.group == group })
+	if i < 0 || len(parts) > 2 {
+		return kind{}, false
+	}
+	k.served, k.collection = kinds[i], len(parts) == 1
+	if !k.collection {
+		k.name = parts[1]
+	}
+	return k, true
 }
 
 func discovery(core bool) map[string]any {
