@@ -116,7 +116,7 @@ func (c *Client) ofNetwork(p place, err error) diag.Finding {
 	}
 	if _, private := errors.AsType[*realmError](err); private || strings.Contains(f.Why, "bearer realm host") {
 		f = diag.Errorf("registry-realm", "%s sends for its tokens to a private address: no credentials go there", what)
-		f.Why, f.Fix = rootOf(err), "a token service with a private address has to have the host name of the registry itself: whoever runs "+host+" names it so in its WWW-Authenticate header"
+		f.Why, f.Fix = rootOf(err), "a token service with a private address has to have the host name of the registry itself: whoever runs "+host+" names it so in its WWW-Authenticate header. If it is yours, let what you have for "+host+" go there: "+EnvTokenHosts+"="+host+"=HOST"
 	}
 	return f
 }

@@ -114,7 +114,7 @@ func New(o Options) *Client {
 		return openDocker(helperTime)
 	})
 	asks := *c.http
-	asks.Transport = realms{c.http.Transport, httpclient.Inward(o.HTTP)}
+	asks.Transport = newRealms(o, c.http.Transport)
 	c.auth = &auth.Client{Client: &asks, Cache: auth.NewCache(), Header: http.Header{"User-Agent": {o.UserAgent}}, Credential: c.credential}
 	return c
 }
