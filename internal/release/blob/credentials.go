@@ -26,16 +26,17 @@ type S3Credentials struct {
 // given reports whether the fleet gives the keys; all others are the machine's own.
 func (c S3Credentials) given() bool { return c.AccessKeyID+c.SecretAccessKey != "" }
 
-// chain are the credentials, and what of them no answer may have printed, as far as they were asked for.
-func (c S3Credentials) chain() (*credentials.Credentials, func() []string) {
+// chain are the credentials, and what of them no answer may have printed, as far as they were asked for; redact is applied to what a profile's
+// program says.
+func (c S3Credentials) chain(redact func(string) string) (*credentials.Credentials, func() []string) {
 	switch {
 	case c.given():
 		return credentials.NewStaticV4(c.AccessKeyID, c.SecretAccessKey, c.SessionToken), func() []string { return []string{c.SecretAccessKey, c.SessionToken} }
 	case c.Profile != "":
-		own := &chain{providers: []source{{"profile " + c.Profile + " of the shared credentials file", &credentials.FileAWSCredentials{Profile: c.Profile}}}}
+		own := &chain{providers: []source{{"profile " + c.Profile + " of the shared credentials file", newProfile(c.Profile, redact)}}}
 		return credentials.New(own), own.known
 	}
-	all := []source{{"environment", &credentials.EnvAWS{}}, {"shared credentials file", &credentials.FileAWSCredentials{}}}
+	all := []source{{"environment", &credentials.EnvAWS{}}, {"shared credentials file", newProfile("", redact)}}
 	given := cmp.Or(os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"), os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
 	if given != "" || !strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
 		all = append(all, source{"web identity, container or machine", &credentials.IAM{}})
@@ -97,6 +98,9 @@ func (c *chain) RetrieveWithCredContext(with *credentials.CredContext) (credenti
 			c.found = p
 			c.value.Store(&got)
 			return got, nil
+		}
+		if late, ok := errors.AsType[*unsent](err); ok {
+			return got, late
 		}
 		reason := "none"
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -64,7 +64,7 @@ func NewS3(o S3Options) (*S3, error) {
 		}
 	}
 	transport := newTransport(o.Tell)
-	creds, secrets := o.Credentials.chain()
+	creds, secrets := o.Credentials.chain(o.Redact)
 	client, err := minio.NewCore(host, &minio.Options{Creds: creds, Secure: secure, Region: o.Region, BucketLookup: lookup, MaxRetries: 1, Transport: transport})
 	if err != nil {
 		return nil, err
