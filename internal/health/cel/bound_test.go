@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -109,5 +110,25 @@ func TestOrdinaryRulesAreNotBounded(t *testing.T) {
 		if err != nil || st.State != health.Ready {
 			t.Errorf("%s: %+v %v", text, st, err)
 		}
+	}
+}
+
+// TestKeptProgramsAreBounded: the programs of many rules, as records of many clusters may have, are not all kept.
+func TestKeptProgramsAreBounded(t *testing.T) {
+	checker, most := new(Checker), 0
+	for i := range 200 {
+		text := fmt.Sprintf(`self.a == "%d%s"`, i, strings.Repeat("x", 3900))
+		rule := health.Check{CEL: &health.Expressions{Ready: text}}
+		if err := checker.Vet(rule); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, len(checker.programs))
+	}
+	if most < 10 || most > 100 {
+		t.Errorf("%d programs are kept", most)
+	}
+	huge := health.Check{CEL: &health.Expressions{Ready: strings.Repeat("x", 2*maxKept)}}
+	if err := checker.Vet(huge); err == nil || len(checker.programs) > 1 {
+		t.Errorf("%v, %d kept", err, len(checker.programs))
 	}
 }

@@ -1,5 +1,5 @@
 // Package cel evaluates health rules written in CEL: expressions over `self`, the live object. Every evaluation is
-// bounded in size, nesting and cost, every call in what it takes and makes, and each distinct expression is compiled once.
+// bounded in size, nesting and cost, every call in what it takes and makes, and each distinct expression is compiled once, as long as there are not very many.
 //
 // The package must not know where rules come from, which of several applies, or how objects are read.
 package cel
@@ -30,11 +30,15 @@ const (
 	maxCost    = 1_000_000
 )
 
+// maxKept bounds the texts of the expressions whose programs are kept: rules come from records of clusters, too.
+const maxKept = 256 << 10
+
 // Checker evaluates CEL. The zero value is ready to use; it may be used by many at once.
 type Checker struct {
 	mu       sync.Mutex
 	env      *cel.Env // made at the first use: a process that judges nothing pays nothing
 	programs map[string]compiled
+	kept     int // bytes of their texts
 }
 
 type compiled struct {
@@ -167,7 +171,12 @@ func (c *Checker) compile(text string, want *cel.Type) (cel.Program, error) {
 		c.env, c.programs = env, map[string]compiled{}
 	}
 	p, err := compile(c.env, text, want)
-	c.programs[key] = compiled{p, err}
+	if c.kept += len(key); c.kept > maxKept { // those that are needed again are compiled again
+		c.programs, c.kept = map[string]compiled{}, len(key)
+	}
+	if len(key) <= maxKept {
+		c.programs[key] = compiled{p, err}
+	}
 	return p, err
 }
 
