@@ -145,11 +145,10 @@ func Wrap(s string, cols int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(s) {
-		for Width(word) > cols {
+		for head := Cut(word, cols); len(head) < len(word); head = Cut(word, cols) {
 			if line != "" {
 				lines, line = append(lines, line), ""
 			}
-			head := Cut(word, cols)
 			lines, word = append(lines, head), word[len(head):]
 		}
 		switch {

@@ -62,3 +62,12 @@ func TestAround(t *testing.T) {
 		t.Errorf("%q %d", got, at)
 	}
 }
+
+// TestWrapOfOneWord: a word of any length is cut into lines in time that grows with it alone.
+func TestWrapOfOneWord(t *testing.T) {
+	const long = 4 << 20
+	lines := Wrap("a "+strings.Repeat("x", long)+" b", 64)
+	if len(lines) != 2+long/64 || lines[0] != "a" || Width(lines[1]) != 64 || lines[len(lines)-1] != "b" {
+		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -339,17 +340,17 @@ var keyRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,62}$`)
 
 // Keys lists the keys of a map behind an introduction, "" when there are none, or when one of them is no name.
 func (n *Node) Keys(introduction string) string {
-	var keys []string
+	keys := map[string]bool{}
 	for _, f := range n.Fields {
 		switch {
-		case f.Merge || slices.Contains(keys, f.Key):
+		case f.Merge || keys[f.Key]:
 		case !keyRule.MatchString(f.Key):
 			return ""
 		default:
-			keys = append(keys, f.Key)
+			keys[f.Key] = true
 		}
 	}
-	return Names(introduction, keys)
+	return Names(introduction, slices.Collect(maps.Keys(keys)))
 }
 
 // Names lists the first names behind an introduction, "" when there are none: for errors that say what there is.

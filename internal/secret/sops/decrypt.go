@@ -18,6 +18,7 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -53,22 +54,30 @@ func decrypt(doc *document, id identity) error {
 func dataKey(stanzas []stanza, id identity) ([]byte, error) {
 	var recipients []string
 	for _, s := range stanzas {
-		recipients = append(recipients, s.recipient)
+		recipients = append(recipients, shortened(s.recipient))
 		r, err := age.Decrypt(armor.NewReader(strings.NewReader(s.encrypted)), id.keys...)
 		if err != nil {
 			if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
 				continue
 			}
-			return nil, fmt.Errorf("the key for recipient %s is damaged", s.recipient)
+			return nil, fmt.Errorf("the key for recipient %s is damaged", shortened(s.recipient))
 		}
 		key, err := io.ReadAll(io.LimitReader(r, 64))
 		if err != nil || len(key) != 32 {
-			return nil, fmt.Errorf("the key for recipient %s is damaged", s.recipient)
+			return nil, fmt.Errorf("the key for recipient %s is damaged", shortened(s.recipient))
 		}
 		return key, nil
 	}
-	return nil, fmt.Errorf("none of the age keys opens it: it is for %s; looked in %s", strings.Join(recipients, ", "),
+	return nil, fmt.Errorf("none of the age keys opens it: it is for %s; looked in %s", diag.Few(recipients),
 		strings.Join(id.from, ", "))
+}
+
+// shortened is a text of the file's own part of SOPS as it is told: an age recipient has 62 characters.
+func shortened(s string) string {
+	if len(s) <= 200 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:200], "") + "..."
 }
 
 type walker struct {
@@ -95,7 +104,7 @@ func (w *walker) walk(n *secret.Node, path []string) error {
 		n.Items = slices.DeleteFunc(n.Items, func(item *secret.Node) bool { return item.Value == comment{} })
 	case secret.Scalar:
 		if err := w.scalar(n, path); err != nil {
-			return fmt.Errorf("%s: %w", strings.Join(path, "."), err)
+			return fmt.Errorf("%s: %w", shortened(strings.Join(path, ".")), err)
 		}
 	}
 	return nil
