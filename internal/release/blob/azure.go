@@ -59,6 +59,9 @@ func NewAzure(o AzureOptions) (*Azure, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := allowed(base, below(base, azureDomains...)); err != nil && o.Key+o.SAS != "" {
+		return nil, fmt.Errorf("releases.store.azure.endpoint of the fleet's file is %s: %w", o.Endpoint, err)
+	}
 	a := &Azure{options: o, transport: newTransport(o.Tell), prefix: rooted(o.Prefix)}
 	at := base.JoinPath(o.Container)
 	client := azcore.ClientOptions{Transport: a.transport, Retry: policy.RetryOptions{MaxRetries: -1}, Telemetry: policy.TelemetryOptions{ApplicationID: o.UserAgent}}

@@ -50,6 +50,9 @@ func NewGCS(o GCSOptions) (*GCS, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := allowed(base, below(base, "googleapis.com")); err != nil && len(o.Key) > 0 {
+		return nil, fmt.Errorf("releases.store.gcs.endpoint of the fleet's file is %s: %w", o.Endpoint, err)
+	}
 	g := &GCS{options: o, base: base, transport: newTransport(o.Tell), prefix: rooted(o.Prefix)}
 	if len(o.Key) > 0 || below(base, "googleapis.com") {
 		g.tokens, err = newGoogleTokens(o.Key, o.Server, g.transport)

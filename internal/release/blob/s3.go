@@ -48,6 +48,9 @@ func NewS3(o S3Options) (*S3, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := allowed(u, atHome(u)); err != nil && o.Credentials.given() {
+			return nil, fmt.Errorf("releases.store.s3.endpoint of the fleet's file is %s: %w", o.Endpoint, err)
+		}
 		if !o.Credentials.given() && !atHome(u) {
 			return nil, fmt.Errorf("the machine's own credentials go to Amazon's servers alone, which %s is not: give releases.store.s3.credentials in the fleet's file as ref:// references, or name the endpoint in the environment of whoever runs this, AWS_ENDPOINT_URL_S3=%s", o.Endpoint, o.Endpoint)
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -129,6 +130,7 @@ func TestRefusals(t *testing.T) {
 		{"a long expression", write("long.yaml", strings.Replace(whole, "    version: ", "    encrypted_regex: '["+strings.Repeat(`\pL`, 50_000)+"]'\n    version: ", 1)), "db.tls", "sops.encrypted_regex has more than 4096 bytes"},
 		{"an expression that repeats", write("repeats.yaml", strings.Replace(whole, "    version: ", "    unencrypted_regex: '"+strings.Repeat(".{1000}", 500)+"'\n    version: ", 1)), "db.tls", "sops.unencrypted_regex is no regular expression that can be used"},
 		{"an expression for long keys", write("keys.yaml", "? "+strings.Repeat("a", 300_000)+"\n: x\n"+strings.Replace(whole, "    unencrypted_suffix: _unencrypted\n", "    encrypted_regex: '(.{900}b|.{899}c|.{898}d|.{897}e|.{896}f)+'\n", 1)), "db.tls", "sops.encrypted_regex takes too long"},
+		{"a long recipient", write("recipient.json", regexp.MustCompile(`"recipient": "`).ReplaceAllString(read("foreign.json"), `"recipient": "x`+strings.Repeat("a", 300_000))), "big", "aaa..."},
 		{"two documents", write("docs.yaml", whole+"---\na: 1\n"), "db.tls", "several YAML documents"},
 		{"no YAML", write("bad.yaml", "hunter2: [\n"), "db.tls", "not valid YAML"},
 	} {
@@ -147,6 +149,9 @@ func TestRefusals(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "5432") {
 				t.Errorf("the error shows a value: %v", err)
+			}
+			if len(err.Error()) > 2000 {
+				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 		})
 	}
