@@ -165,6 +165,13 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 	if len(fs) != 1 || fs[0].Code != "insecure-tls" || fs.HasErrors() || fs[0].Fix == "" || strings.Contains(fs[0].String(), "s3cret") {
 		t.Errorf("%v", fs)
 	}
+	for proxy, want := range map[string]string{"http://proxy.example:8080": "insecure-proxy", "socks5://10.0.0.1:1080": "insecure-proxy", "socks5://localhost:1080": "insecure-tls"} {
+		c := declared("x")
+		c.ProxyURL = proxy
+		if got, fs := Resolve(c, fleet.AccessOptions{Kubeconfig: path}); len(fs) != 1 || fs[0].Code != want || fs.HasErrors() && (got.Server != "" || fs[0].Fix == "" || strings.Contains(fs[0].String(), "s3cret")) {
+			t.Errorf("%s: %+v %v", proxy, got, fs)
+		}
+	}
 	ca := write(t, "ca.crt", "x")
 	if _, fs = Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: path, Override: fleet.Override{CertificateAuthority: ca}}); len(fs) > 0 {
 		t.Errorf("verified by the flag's authority, and warned of: %v", fs)

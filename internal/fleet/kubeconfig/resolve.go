@@ -21,6 +21,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -62,8 +63,7 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 		if f := usable(o.Override); f != nil {
 			return fleet.Access{}, at(c, *f)
 		}
-		return fleet.Access{ProxyURL: c.ProxyURL, Server: open(o.Override.Server), Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override},
-			insecure(c, "", o.Override.InsecureSkipTLSVerify)
+		return secured(c, "", o.Override.InsecureSkipTLSVerify, fleet.Access{ProxyURL: c.ProxyURL, Server: open(o.Override.Server), Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override})
 	}
 	if l.findings != nil {
 		return fleet.Access{}, at(c, l.findings...)
@@ -83,10 +83,11 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 	if f != nil {
 		return fleet.Access{}, at(c, *f)
 	}
-	return fleet.Access{
+	unverified := o.Override.InsecureSkipTLSVerify || o.Override.CertificateAuthority == "" && l.config.Clusters[context.Cluster].InsecureSkipTLSVerify
+	return secured(c, name, unverified, fleet.Access{
 		KubeconfigPaths: l.found, Content: l.content, Context: name, ProxyURL: c.ProxyURL, Server: open(server),
 		Impersonate: o.As, Groups: slices.Clone(o.AsGroups), Override: o.Override,
-	}, insecure(c, name, o.Override.InsecureSkipTLSVerify || o.Override.CertificateAuthority == "" && l.config.Clusters[context.Cluster].InsecureSkipTLSVerify)
+	})
 }
 
 // open is a server's address without the user and password it may hold.
@@ -99,10 +100,26 @@ func open(server string) string {
 	return u.String()
 }
 
-// insecure warns of a cluster whose certificate is not looked at: anybody on the way can be it.
+// secured is an access, with what insecure says of it; none where that refuses it.
+func secured(c fleet.Cluster, name string, unverified bool, access fleet.Access) (fleet.Access, diag.Findings) {
+	fs := insecure(c, name, unverified)
+	if fs.HasErrors() {
+		return fleet.Access{}, fs
+	}
+	return access, fs
+}
+
+// insecure warns of a cluster whose certificate is not looked at: anybody on the way can be it. A proxy of the fleet's file, but one on this
+// machine, is refused then: it would be on the way by somebody else's choice.
 func insecure(c fleet.Cluster, name string, unverified bool) diag.Findings {
 	if !unverified {
 		return nil
+	}
+	if proxy, err := url.Parse(c.ProxyURL); c.ProxyURL != "" && (err != nil || !httpclient.Loopback(proxy.Hostname())) {
+		n := diag.Errorf("insecure-proxy", "the proxyURL of the fleet's file is not used where the certificate of the API server is not verified")
+		n.Why = fmt.Sprintf("context %q is used with insecure-skip-tls-verify: the proxy could be the API server, and would get the credentials and every Secret", name)
+		n.Fix = "set certificate-authority-data in the kubeconfig, or the proxy there (proxy-url), where it is the choice of whoever has the credentials"
+		return at(c, n)
 	}
 	n := diag.Warnf("insecure-tls", "the certificate of the API server is not verified")
 	n.Why = fmt.Sprintf("context %q is used with insecure-skip-tls-verify: whoever is on the way gets the credentials and every Secret", name)

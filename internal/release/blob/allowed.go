@@ -2,10 +2,11 @@ package blob
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"strings"
+
+	"hawser.dev/hawser/internal/httpclient"
 )
 
 // hostsVariable is the environment variable by which whoever runs Hawser allows servers of release stores.
@@ -16,7 +17,7 @@ const hostsVariable = "HAWSER_RELEASE_STORE_HOSTS"
 // runs Hawser has to allow it (hostsVariable: HOST or HOST:PORT, over TLS; with http:// before it without; separated by commas). A server on
 // this machine is reached by nobody else.
 func allowed(endpoint *url.URL, home bool) error {
-	if home || loopback(endpoint.Hostname()) {
+	if home || httpclient.Loopback(endpoint.Hostname()) {
 		return nil
 	}
 	for item := range strings.SplitSeq(os.Getenv(hostsVariable), ",") {
@@ -33,9 +34,4 @@ func allowed(endpoint *url.URL, home bool) error {
 		name = endpoint.Scheme + "://" + name
 	}
 	return fmt.Errorf("credentials go to a server that a fleet's file names only where whoever runs Hawser allows it: set %s=%s in the environment", hostsVariable, name)
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -18,7 +18,6 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -68,8 +67,7 @@ func dataKey(stanzas []stanza, id identity) ([]byte, error) {
 		}
 		return key, nil
 	}
-	return nil, fmt.Errorf("none of the age keys opens it: it is for %s; looked in %s", diag.Few(recipients),
-		strings.Join(id.from, ", "))
+	return nil, fmt.Errorf("none of the age keys opens it%s; looked in %s", secret.Names(": it is for", recipients), strings.Join(id.from, ", "))
 }
 
 // shortened is a text of the file's own part of SOPS as it is told: an age recipient has 62 characters.
