@@ -15,11 +15,15 @@ import (
 	"sync"
 	"time"
 
+	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
 // partial is the directory of what is being written: nothing there is a blob.
 const partial = ".partial"
+
+// partialName is what we call a file there: no other is removed.
+var partialName = lazyregexp.New(`^[a-z2-7]{26}$`)
 
 // stale is when what somebody began to write is left of a process that died.
 const stale = 24 * time.Hour
@@ -47,12 +51,15 @@ func (d *Dir) open(forWriting bool) (*os.Root, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dir := filepath.FromSlash(d.path)
-	if forWriting && d.root == nil {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	if d.root == nil {
+		if err := notInGit(dir); err != nil {
 			return nil, err
 		}
-	}
-	if d.root == nil {
+		if forWriting {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return nil, err
+			}
+		}
 		root, err := os.OpenRoot(dir)
 		if errors.Is(err, fs.ErrNotExist) && !forWriting {
 			return nil, nil
@@ -62,10 +69,38 @@ func (d *Dir) open(forWriting bool) (*os.Root, error) {
 		}
 		d.root = root
 	}
-	if forWriting {
-		return d.root, d.root.MkdirAll(partial, 0o700)
-	}
 	return d.root, nil
+}
+
+// notInGit refuses a directory that lies in a repository's .git, by its name or by a link.
+func notInGit(dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		err = rootfs.Within(filepath.VolumeName(abs)+string(filepath.Separator), abs)
+	}
+	if err != nil {
+		err = fmt.Errorf("directory %s %w: name another one in releases.store.file.path of the fleet's file", dir, err)
+	}
+	return err
+}
+
+// within does something in a directory of the store, which is made where make says so; name is what the last part of key is called there.
+func (d *Dir) within(key string, make bool, do func(in *os.Root, name string) error) error {
+	if !validKey(key) {
+		return fmt.Errorf("%q is no name of a blob", key)
+	}
+	root, err := d.open(make)
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return fs.ErrNotExist
+	}
+	in, err := enter(root, path.Dir(key), make)
+	if err != nil {
+		return d.linked(err)
+	}
+	return d.linked(errors.Join(do(in, path.Base(key)), in.Close()))
 }
 
 // Close gives the directory back.
@@ -81,23 +116,15 @@ func (d *Dir) Close() error {
 func (d *Dir) String() string { return "directory " + d.path }
 
 // Get reads a file.
-func (d *Dir) Get(_ context.Context, key string, limit int) ([]byte, error) {
-	root, err := d.open(false)
-	if err != nil {
-		return nil, err
-	}
-	if root == nil {
-		return nil, ErrAbsent
-	}
-	f, err := rootfs.OpenIn(root, key)
+func (d *Dir) Get(_ context.Context, key string, limit int) (data []byte, err error) {
+	err = d.within(key, false, func(in *os.Root, name string) error {
+		data, err = readIn(in, name, key, limit)
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAbsent
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return rootfs.ReadAll(f, key, limit)
+	return data, err
 }
 
 // Create writes a file aside and links it to its name, which fails where there is one.
@@ -106,30 +133,48 @@ func (d *Dir) Create(_ context.Context, key string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	aside, _, err := asideIn(root, data)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Remove(aside) }()
-	if err := root.MkdirAll(path.Dir(key), 0o700); err != nil {
-		return err
-	}
-	err = root.Link(aside, key)
-	if errors.Is(err, fs.ErrExist) {
-		return ErrExists
-	}
-	if err != nil {
-		return err
-	}
-	return syncIn(root, path.Dir(key))
+	return d.aside(data, func(aside string, made fs.FileInfo) error {
+		return d.within(key, true, func(in *os.Root, name string) error {
+			err := root.Link(path.Join(partial, aside), key)
+			if errors.Is(err, fs.ErrExist) {
+				return ErrExists
+			}
+			if err != nil {
+				return err
+			}
+			if there, err := in.Lstat(name); err != nil || !os.SameFile(there, made) {
+				return fmt.Errorf("%s: a directory on the way to it was replaced meanwhile", key)
+			}
+			return syncIn(in, path.Dir(key))
+		})
+	})
 }
 
-// asideIn writes a file under a name of its own, down to the disk.
-func asideIn(root *os.Root, data []byte) (name string, info fs.FileInfo, err error) {
-	name = path.Join(partial, strings.ToLower(rand.Text()))
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// aside writes a file under a name of its own in partial, down to the disk, for as long as do needs it.
+func (d *Dir) aside(data []byte, do func(name string, info fs.FileInfo) error) error {
+	root, err := d.open(true)
 	if err != nil {
-		return "", nil, err
+		return err
+	}
+	in, err := enter(root, partial, true)
+	if err != nil {
+		return d.linked(err)
+	}
+	defer func() { _ = in.Close() }()
+	name := strings.ToLower(rand.Text())
+	defer func() { _ = in.Remove(name) }()
+	info, err := writeIn(in, name, data)
+	if err != nil {
+		return err
+	}
+	return do(name, info)
+}
+
+// writeIn makes a file.
+func writeIn(in *os.Root, name string, data []byte) (info fs.FileInfo, err error) {
+	f, err := in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
 	}
 	_, err = f.Write(data)
 	if err == nil {
@@ -141,16 +186,12 @@ func asideIn(root *os.Root, data []byte) (name string, info fs.FileInfo, err err
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	if err != nil {
-		_ = root.Remove(name)
-		return "", nil, err
-	}
-	return name, info, nil
+	return info, err
 }
 
 // syncIn makes the names in a directory last. Systems that cannot do that for directories do it by themselves.
-func syncIn(root *os.Root, dir string) error {
-	f, err := root.Open(dir)
+func syncIn(in *os.Root, dir string) error {
+	f, err := in.Open(".")
 	if err != nil {
 		return err
 	}
@@ -164,134 +205,152 @@ func syncIn(root *os.Root, dir string) error {
 // atOnce is how many names of a directory are read at once.
 const atOnce = 1000
 
-// List walks the directory, and gives up where more lies there than a bucket may have.
+// List walks the directory, and gives up where more lies there than a bucket may have. What no blob is called is passed over.
 func (d *Dir) List(ctx context.Context, prefix string) ([]Entry, error) {
 	root, err := d.open(false)
 	if root == nil || err != nil {
 		return nil, err
 	}
-	start := strings.TrimSuffix(prefix, "/")
-	if start == "" {
-		start = "."
+	start := path.Join(".", strings.TrimSuffix(prefix, "/"))
+	if start != "." && !validKey(start) {
+		return nil, fmt.Errorf("%q is no beginning of a blob's name", prefix)
 	}
-	w := walk{root: root, most: d.most, dirs: []string{start}}
-	for len(w.dirs) > 0 && err == nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		dir := w.dirs[len(w.dirs)-1]
-		w.dirs = w.dirs[:len(w.dirs)-1]
-		err = w.read(dir)
+	in, err := enter(root, start, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDirectory) {
+		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, d.linked(err)
+	}
+	w := walk{most: d.most}
+	if err := errors.Join(w.read(ctx, in, start), in.Close()); err != nil {
+		return nil, d.linked(err)
 	}
 	slices.SortFunc(w.out, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	return w.out, nil
 }
 
-// walk is a walk through directories, of which dirs are still to be read.
+// walk is a walk through directories.
 type walk struct {
-	root       *os.Root
 	seen, most int
-	dirs       []string
 	out        []Entry
 }
 
-// read reads one of them. What was deleted meanwhile, or never made, is passed over.
-func (w *walk) read(dir string) error {
-	info, err := w.root.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() { // a pipe would never open
-		return nil
-	}
+// read reads a directory and those in it. What was deleted meanwhile is passed over.
+func (w *walk) read(ctx context.Context, in *os.Root, dir string) error {
+	f, err := in.Open(".")
 	if err != nil {
 		return err
 	}
-	f, err := w.root.Open(dir)
+	dirs := map[string]fs.FileInfo{}
+	for err == nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+			break
+		}
+		var names []string
+		if names, err = f.Readdirnames(atOnce); err == nil {
+			err = w.add(in, dir, names, dirs)
+		}
+	}
+	_ = f.Close()
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	for name, info := range dirs {
+		below, err := step(in, name, info)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(w.read(ctx, below, path.Join(dir, name)), below.Close())
+		}
+		if err != nil {
+			return placed(dir, err)
+		}
+	}
+	return nil
+}
+
+// add takes names of a directory: files are blobs, dirs are read next.
+func (w *walk) add(in *os.Root, dir string, names []string, dirs map[string]fs.FileInfo) error {
+	if w.seen += len(names); w.seen > w.most {
+		return fmt.Errorf("more than %d files and directories are there", w.most)
+	}
+	for _, name := range names {
+		key := path.Join(dir, name)
+		if !validKey(key) {
+			continue
+		}
+		info, err := in.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return &linkError{key}
+		case info.IsDir():
+			dirs[name] = info
+		case info.Mode().IsRegular():
+			w.out = append(w.out, Entry{key, info.ModTime()})
+		}
+	}
+	return nil
+}
+
+// Delete removes a file, and nothing else.
+func (d *Dir) Delete(_ context.Context, key string) error {
+	err := d.within(key, false, func(in *os.Root, name string) error {
+		info, err := in.Lstat(name)
+		switch {
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return noFile(key, info)
+		}
+		return in.Remove(name)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	for {
-		names, err := f.ReadDir(atOnce)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if w.seen += len(names); w.seen > w.most {
-			return fmt.Errorf("more than %d files and directories are there", w.most)
-		}
-		for _, e := range names {
-			if err := w.add(path.Join(dir, e.Name()), e.Type()); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (w *walk) add(name string, kind fs.FileMode) error {
-	switch {
-	case kind.IsDir() && name != partial:
-		w.dirs = append(w.dirs, name)
-	case kind.IsRegular():
-		info, err := w.root.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		w.out = append(w.out, Entry{name, info.ModTime()})
-	}
-	return nil
-}
-
-// Delete removes a file.
-func (d *Dir) Delete(_ context.Context, key string) error {
-	root, err := d.open(false)
-	if root == nil || err != nil {
-		return err
-	}
-	if err := root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // Now is when a file that is made now was made. It also clears away what processes that died have left.
-func (d *Dir) Now(context.Context) (time.Time, error) {
-	root, err := d.open(true)
-	if err != nil {
-		return time.Time{}, err
-	}
-	name, info, err := asideIn(root, []byte{'.'})
-	if err != nil {
-		return time.Time{}, err
-	}
-	_ = root.Remove(name)
-	return info.ModTime(), sweepPartial(root, info.ModTime())
+func (d *Dir) Now(context.Context) (now time.Time, err error) {
+	err = d.aside([]byte{'.'}, func(_ string, info fs.FileInfo) error {
+		now = info.ModTime()
+		return d.sweepPartial(now)
+	})
+	return now, err
 }
 
 // sweepPartial takes away what is left in partial of processes that died; of very much, some.
-func sweepPartial(root *os.Root, now time.Time) error {
-	f, err := root.Open(partial)
+func (d *Dir) sweepPartial(now time.Time) error {
+	root, err := d.open(true)
+	if err != nil {
+		return err
+	}
+	in, err := enter(root, partial, false)
+	if err != nil {
+		return d.linked(err)
+	}
+	defer func() { _ = in.Close() }()
+	f, err := in.Open(".")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	left, err := f.ReadDir(atOnce)
+	left, err := f.Readdirnames(atOnce)
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	for _, e := range left {
-		name := path.Join(partial, e.Name())
-		if old, err := root.Lstat(name); err == nil && now.Sub(old.ModTime()) > stale {
-			_ = root.Remove(name)
+	for _, name := range left {
+		if !partialName.MatchString(name) {
+			continue
+		}
+		if old, err := in.Lstat(name); err == nil && old.Mode().IsRegular() && now.Sub(old.ModTime()) > stale {
+			_ = in.Remove(name)
 		}
 	}
 	return err

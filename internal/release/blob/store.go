@@ -48,6 +48,9 @@ var (
 // keyPart is what a part of a blob's key may be.
 var keyPart = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 
+// setName is what a Set of ours is called: no other blob is taken for one that nothing names any more.
+var setName = lazyregexp.New(`^r[0-9]+-[a-z2-7]{26}$`)
+
 // New returns the store of a cluster. Nothing is opened before it is used.
 func New(o Options) release.Store {
 	s := &store{bucket: o.Bucket, key: o.Key, cluster: o.Cluster, scoped: o.Scope}
@@ -315,7 +318,8 @@ func (j journal) collect(ctx context.Context, h head) {
 	}
 	var orphans []string
 	for _, e := range list {
-		if !slices.ContainsFunc(h.Kept, func(k revision) bool { return k.Blob == e.Key }) {
+		ours := setName.MatchString(strings.TrimPrefix(e.Key, j.setsOf()))
+		if ours && !slices.ContainsFunc(h.Kept, func(k revision) bool { return k.Blob == e.Key }) {
 			orphans = append(orphans, e.Key)
 		}
 	}
