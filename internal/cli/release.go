@@ -44,7 +44,7 @@ func (s *session) tendRecords(cmd *cobra.Command, verb, from string, req engine.
 		}
 		return s.agreed(cmd, verb, "done", true)
 	})
-	err = operation.Named(cmd.Context(), eng, req, err)
+	err = operation.Named(cmd.Context(), eng, req, recordkeeping.Advised(err))
 	if err != nil && (about.Nothing() || exitcode.Of(err) == exitcode.Refused) { // there may be no cluster yet
 		return s.failed(err)
 	}

@@ -2,6 +2,9 @@ package recordkeeping
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -54,4 +57,22 @@ func (t Target) refused(ctx context.Context, owner string, stores ...release.Sto
 		}
 	}
 	return nil
+}
+
+// Advised is an error of what looks after records, which has no flag for another cluster than is known: what has it is named.
+func Advised(err error) error {
+	fe, ok := errors.AsType[*diag.FindingsError](err)
+	if !ok {
+		return err
+	}
+	fs, advised := slices.Clone(fe.Findings), false
+	for i := range fs {
+		if before, after, found := strings.Cut(fs[i].Fix, ": --accept-cluster "); found {
+			fs[i].Fix, advised = before+": first apply with --accept-cluster "+after, true
+		}
+	}
+	if !advised {
+		return err
+	}
+	return fs.Err()
 }

@@ -2,11 +2,13 @@ package recordkeeping
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/release"
 )
@@ -94,5 +96,20 @@ func TestClusterThatCallsItselfAnother(t *testing.T) {
 		if strings.Contains(row.Problem, "look swapped") == (name == "its lock") || row.Nothing || (row.Holder != "") != (row.Problem == "") {
 			t.Errorf("%s: %+v", name, row)
 		}
+	}
+}
+
+// TestAdvised: a refusal of identity names the command that has the flag, and stays what it is otherwise.
+func TestAdvised(t *testing.T) {
+	f := diag.Errorf("wrong-cluster", "it is another one")
+	f.Fix = "correct the context; if it is another cluster on purpose: --accept-cluster eu"
+	other := errors.New("other")
+	got := Advised(diag.Findings{f, diag.Errorf("x", "y")}.Err())
+	fe, ok := errors.AsType[*diag.FindingsError](got)
+	if !ok || len(fe.Findings) != 2 || fe.Findings[0].Code != f.Code || fe.Findings[0].Fix != "correct the context; if it is another cluster on purpose: first apply with --accept-cluster eu" {
+		t.Errorf("%v", got)
+	}
+	if Advised(other) != other || Advised(nil) != nil {
+		t.Error("another error is another one now")
 	}
 }
