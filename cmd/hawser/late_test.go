@@ -167,7 +167,7 @@ func TestLateValueThatIsMissing(t *testing.T) {
 
 	s.edit("shop.yaml", "v1/Secret/db-token, path: metadata.labels.tokn}", "v1/Secret/nobody, path: data.token}")
 	start := time.Now()
-	r = s.want(1, late("apply", "-y", "--cluster", "staging", "--timeout", "2s")...)
+	r = s.want(4, late("apply", "-y", "--cluster", "staging", "--timeout", "2s")...)
 	s.has(r.Stdout+r.Stderr, "Secret $NS/nobody", "is not there")
 	if time.Since(start) < 2*time.Second {
 		t.Error("an object that somebody else may make was not waited for")

@@ -54,7 +54,7 @@ func other(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) {
 
 // Unknown marks which objects of a render depend on what is open: those that a second render, of the values with other
 // stand-ins, has otherwise or not at all. Texts that are computed of stand-ins (a digest) become texts that say so, where no
-// stand-in is seen in them. The objects given are not changed.
+// stand-in is seen in them. They are the scalars that differ, of all that was found so far. The objects given are not changed.
 func Unknown(objs, second []object.Object, open []From) []object.Object {
 	u := unknown{marks: marksOf(open)}
 	var after []string
@@ -72,13 +72,13 @@ func Unknown(objs, second []object.Object, open []From) []object.Object {
 	for i, o := range out {
 		body, ok := bodies[o.Ref()]
 		if !ok {
-			out[i].Unknown = true
+			out[i].Unknown = u.known(o)
 			continue
 		}
-		u.base64 = false
-		got, differs := u.both(o.Body, body, o.Ref().IsSecret())
+		u.secret, u.base64, u.open = o.Ref().IsSecret(), false, u.known(o)
+		got, differs := u.both("", o.Body, body)
 		if differs {
-			out[i].Unknown = true
+			out[i].Unknown = u.open
 			out[i].Body, _ = got.(map[string]any)
 		}
 	}
@@ -89,13 +89,21 @@ func Unknown(objs, second []object.Object, open []From) []object.Object {
 type unknown struct {
 	marks map[string]bool
 	label string
-	// base64: what is compared is data of a Secret.
-	base64 bool
+	// secret: what is compared is a Secret, and base64: its data.
+	secret, base64 bool
+	// open are the paths of scalars that differ, object.Object.Unknown.
+	open map[string]bool
 }
 
-// both is a with the label in place of texts that differ in b and hold no stand-in, and whether anything differs. secret: a
-// is a Secret's body.
-func (u *unknown) both(a, b any, secret bool) (_ any, differs bool) {
+// known is what is known already of what is not known of an object.
+func (u *unknown) known(o object.Object) map[string]bool {
+	out := map[string]bool{}
+	maps.Copy(out, o.Unknown)
+	return out
+}
+
+// both is a with the label in place of texts that differ in b and hold no stand-in, and whether anything differs; path is where they are.
+func (u *unknown) both(path string, a, b any) (_ any, differs bool) {
 	switch x := a.(type) {
 	case map[string]any:
 		y, ok := b.(map[string]any)
@@ -105,31 +113,45 @@ func (u *unknown) both(a, b any, secret bool) (_ any, differs bool) {
 		out := maps.Clone(x)
 		differs = len(x) != len(y)
 		for k, v := range x {
-			u.base64 = u.base64 || secret && k == "data"
-			got, d := u.both(v, y[k], false)
-			u.base64 = u.base64 && !(secret && k == "data")
+			data := path == "" && k == "data" && u.secret
+			u.base64 = u.base64 || data
+			got, d := v, true
+			if other, ok := y[k]; ok {
+				got, d = u.both(object.JoinPath(path, k), v, other)
+			}
+			u.base64 = u.base64 && !data
 			out[k], differs = got, differs || d
 		}
 		return out, differs
 	case []any:
 		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
+		if !ok || len(x) != len(y) { // which item is which is not known: none of them is open
 			return a, true
 		}
 		out := slices.Clone(x)
 		for i, v := range x {
-			got, d := u.both(v, y[i], false)
+			got, d := u.both(path+"["+strconv.Itoa(i)+"]", v, y[i])
 			out[i], differs = got, differs || d
 		}
 		return out, differs
-	case string:
-		y, ok := b.(string)
-		if !ok || x == y {
-			return a, !ok
-		}
-		return u.text(x, y), true
 	}
-	return a, !reflect.DeepEqual(a, b)
+	if reflect.DeepEqual(a, b) {
+		return a, false
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return a, true
+	}
+	u.open[path] = true
+	if below, ok := strings.CutPrefix(path, "stringData"); ok && u.secret {
+		u.open["data"+below] = true // where it comes to be
+	}
+	x, ok := a.(string)
+	y, isText := b.(string)
+	if !ok || !isText {
+		return a, true
+	}
+	return u.text(x, y), true
 }
 
 // Where words begin and end in texts.
@@ -188,4 +210,27 @@ func standIns(x *v1alpha1.Value, marks map[string]bool) {
 		}
 		return nil, false
 	})
+}
+
+// Taken are the values at the paths of froms as JSON types, by those paths.
+func Taken(v v1alpha1.Values, froms []From) map[string]any {
+	at := map[string]bool{}
+	for _, f := range froms {
+		at[f.At] = true
+	}
+	out := map[string]any{}
+	if v.Struct == nil {
+		return out
+	}
+	rewrite(v.Struct, nil, func(x *v1alpha1.Value, p v1alpha1.Path) (*v1alpha1.Value, bool) {
+		path := p.String()
+		if !at[path] {
+			return nil, false
+		}
+		if value, err := x.Any(); err == nil {
+			out[path] = value
+		}
+		return x, true
+	})
+	return out
 }

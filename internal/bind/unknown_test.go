@@ -31,11 +31,11 @@ func TestUnknown(t *testing.T) {
 	got := Unknown(rendered(t, bound), rendered(t, second), open)
 	const label = "known after db, gate"
 	want := []object.Object{
-		{Unknown: true, Body: body("ConfigMap", "computed", map[string]any{
+		{Unknown: at("data.digest", "data.beside", "data.number", "data.list[1]", "data.uri"), Body: body("ConfigMap", "computed", map[string]any{
 			"digest": label, "beside": "a: sha256:" + label + ", b", "number": int64(10864), "list": []any{"x", label}, "uri": "u=known after db", "own": "known"})},
-		{Unknown: true, Body: body("Secret", "computed", map[string]any{"digest": base64.StdEncoding.EncodeToString([]byte(label)), "own": "a25vd24="})},
+		{Unknown: at("data.digest"), Body: body("Secret", "computed", map[string]any{"digest": base64.StdEncoding.EncodeToString([]byte(label)), "own": "a25vd24="})},
 		{Body: body("ConfigMap", "own", map[string]any{"digest": sum("known")})},
-		{Unknown: true, Body: body("ConfigMap", "gated", map[string]any{})},
+		{Unknown: at(), Body: body("ConfigMap", "gated", map[string]any{})},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -43,6 +43,14 @@ func TestUnknown(t *testing.T) {
 	if first := rendered(t, bound)[0].Body["data"].(map[string]any)["digest"]; first == label {
 		t.Error("what was rendered is changed")
 	}
+}
+
+func at(paths ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range paths {
+		out[p] = true
+	}
+	return out
 }
 
 func sum(s string) string {

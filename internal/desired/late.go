@@ -42,10 +42,14 @@ func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.
 		}
 		return err == nil
 	}
-	if !otherwise(p.Open) && len(p.Open) > 1 {
+	found := otherwise(p.Open)
+	if !found && len(p.Open) > 1 {
 		for i := 0; i < len(p.Open) && ctx.Err() == nil; i++ {
-			otherwise(p.Open[i : i+1])
+			found = otherwise(p.Open[i:i+1]) || found
 		}
+	}
+	if makes && !found {
+		otherwise(nil)
 	}
 	return objs
 }

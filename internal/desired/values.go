@@ -66,7 +66,7 @@ func (r Resolver) Givers(s *State) valuerefs.References {
 func (r Resolver) References(s *State) valuerefs.References {
 	out := r.Givers(s)
 	for _, p := range s.Renders {
-		out.Takers = append(out.Takers, valuerefs.Taker{Instance: p.Placed.Name, Pos: diag.Pos(p.Placed.Pos), Takes: s.Takes[p.Placed.Name], Open: p.Open})
+		out.Takers = append(out.Takers, valuerefs.Taker{Instance: p.Placed.Name, Pos: diag.Pos(p.Placed.Pos), Takes: s.Takes[p.Placed.Name], Open: p.Open, Values: p.Instance.Values})
 	}
 	return out
 }

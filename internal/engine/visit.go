@@ -298,7 +298,7 @@ func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*
 	findings = slices.DeleteFunc(append(findings, p.Findings...), func(f diag.Finding) bool { return behind[f.Instance] }) // it is left out
 	r.refs(w.target, w.set).Mark(p)
 	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step, true), behind)
-	shown := staleplan.Allows(w.Plan, step)
+	shown := plan.RedactFindings(staleplan.Allows(w.Plan, step), r.Redactor)
 	if err := slices.Concat(findings, shown, r.remade(w, p, v.next(behind)...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{}, false)
 	}

@@ -24,6 +24,15 @@ func TestRenews(t *testing.T) {
 	change := func(ch plan.Change, f func(*plan.Change)) plan.Change { f(&ch); return ch }
 	wrote := []plan.Change{{Action: plan.Release, Ref: configMap("x")}}
 	deferred := change(create, func(ch *plan.Change) { ch.Deferred = "the definition comes with bundle platform" })
+	late := func(data map[string]any, after ...string) plan.Change {
+		return change(create, func(ch *plan.Change) {
+			ch.After, ch.Digest = after, data["v"].(string)
+			ch.Late = &plan.Late{Object: object.Object{Body: map[string]any{"data": data}}, Values: map[string]any{"v": data["v"]}}
+			if len(after) > 0 {
+				ch.Late.Open = []string{"v"}
+			}
+		})
+	}
 	for name, c := range map[string]struct {
 		shown, now, before []plan.Change
 		unread             bool
@@ -39,6 +48,8 @@ func TestRenews(t *testing.T) {
 		"deferred, other content":          {shown: []plan.Change{deferred}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Digest = "2" })}},
 		"deferred, and somebody else's":    {shown: []plan.Change{deferred}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Action = plan.Adopt })}, want: "now it would adopt"},
 		"a value that was not read":        {shown: []plan.Change{create}, now: []plan.Change{change(create, func(ch *plan.Change) { ch.Digest = "2" })}, unread: true},
+		"a value that came":                {shown: []plan.Change{late(map[string]any{"v": "known after m"}, "m")}, now: []plan.Change{late(map[string]any{"v": "x"})}},
+		"a value that brought more along":  {shown: []plan.Change{late(map[string]any{"v": "known after m"}, "m")}, now: []plan.Change{late(map[string]any{"v": "x", "more": "y"})}, want: "change data.more of ConfigMap shop/x"},
 		"handed over":                      {shown: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "1"}}, now: []plan.Change{{Action: plan.Adopt, Ref: configMap("x"), FormerEntries: "2", ResourceVersion: "2"}}, before: wrote},
 		"handed over and made again":       {shown: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "u", Code: plan.CodeMoved}}, now: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "v", Code: plan.CodeForeign}}, before: wrote},
 		"let go, and replaced by somebody": {shown: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "u"}}, now: []plan.Change{{Action: plan.Release, Ref: configMap("x"), UID: "v"}}, want: "is another object now"},

@@ -83,8 +83,8 @@ type Object struct {
 	Sensitive []string
 	// Hook is set for objects that are no lasting part of the instance but a step of its life.
 	Hook *Hook
-	// Unknown: something of it is known only after other instances were applied.
-	Unknown bool
+	// Unknown is not nil where something of it is known only after other instances were applied: the paths of the scalars that are.
+	Unknown map[string]bool
 }
 
 // Event is a moment in the life of an instance on a cluster.

@@ -115,6 +115,15 @@ type FieldChange struct {
 	Origin string `json:"origin,omitempty"`
 }
 
+// Late is an object of an instance that takes values of others, as it is rendered with those or with what stands in for them.
+type Late struct {
+	Object object.Object
+	// Values are those that the instance takes, as JSON types, by their paths below its values. Open are the paths of those that
+	// something stands in for.
+	Values map[string]any
+	Open   []string
+}
+
 // Change is what happens to one object and why.
 type Change struct {
 	Action   Action     `json:"action"`
@@ -184,6 +193,8 @@ type Change struct {
 	Leaving bool `json:"leaving,omitempty"`
 	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
+	// Late is the object of an instance that takes values of others, nil for any other one.
+	Late *Late `json:"-"`
 	// Replaces is the object that goes because this one is made under a new name for what it holds now (a digest or version
 	// in the name); there, ReplacedBy is this one. Both changes are carried out and counted.
 	Replaces   *object.Ref `json:"replaces,omitempty"`

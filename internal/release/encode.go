@@ -116,13 +116,13 @@ func decodeRecord(text []byte) (*Record, error) {
 
 // stored is an object of a Set with what a renderer said about it.
 type stored struct {
-	Body      map[string]any `json:"body"`
-	Instance  string         `json:"instance,omitempty"`
-	Stage     int            `json:"stage,omitempty"`
-	Pos       diag.Pos       `json:"pos,omitzero"`
-	Sensitive []string       `json:"sensitive,omitempty"`
-	Hook      *object.Hook   `json:"hook,omitempty"`
-	Unknown   bool           `json:"-"` // of what is not applied yet
+	Body      map[string]any  `json:"body"`
+	Instance  string          `json:"instance,omitempty"`
+	Stage     int             `json:"stage,omitempty"`
+	Pos       diag.Pos        `json:"pos,omitzero"`
+	Sensitive []string        `json:"sensitive,omitempty"`
+	Hook      *object.Hook    `json:"hook,omitempty"`
+	Unknown   map[string]bool `json:"-"` // of what is not applied yet
 }
 
 // EncodeRevision is the stored form of a revision, its record and its Set: zstd of JSON, as DecodeRevision reads it.

@@ -23,7 +23,8 @@ var atMost = map[plan.Action][]plan.Action{
 
 // Allows compares the plan of a step, computed once its values are known, with the plan that was shown and confirmed:
 // the step may do what was shown or less, to the same objects. Anything else is an Error (stale-plan) for each object:
-// one that was not shown or has been replaced since, an action that goes further, taking fields that was not shown.
+// one that was not shown or has been replaced since, an action that goes further, taking fields that was not shown, a field that is
+// otherwise than shown and does not hold the values that came.
 func Allows(shown, now *plan.Plan) diag.Findings {
 	before := map[object.Ref][]plan.Change{}
 	for _, ch := range shown.Changes {
@@ -34,18 +35,22 @@ func Allows(shown, now *plan.Plan) diag.Findings {
 		if ch.Action == plan.Unchanged {
 			continue
 		}
-		why := "nothing was shown for it"
+		why, fields := "nothing was shown for it", []string(nil)
 		for _, was := range before[ch.Ref] {
-			if why = further(was, ch); why == "" {
+			if why, fields = further(was, ch), beyond(was.Late, ch.Late); why == "" && len(fields) == 0 {
 				break
 			}
 		}
-		if why == "" {
+		if why == "" && len(fields) == 0 {
 			continue
 		}
 		f := diag.Errorf("stale-plan", "the plan is stale: now it would %s %s", ch.Action, ch.Ref)
 		if ch.Action == plan.Conflict {
 			f.What = "the plan is stale: somebody else owns " + ch.Ref.String() + " now"
+		}
+		if why == "" {
+			f = diag.Errorf(CodeStale, "the plan is stale: the values that came change %s of %s, which it did not show", diag.Few(fields), ch.Ref)
+			why = "instance " + ch.Instance + " takes " + diag.Few(told(ch.Late))
 		}
 		f.Cluster, f.Object, f.Instance, f.Pos = now.Cluster, ch.Ref.String(), ch.Instance, ch.Pos
 		f.Why, f.Fix = why, "plan again: the values are known now"

@@ -36,8 +36,9 @@ type Lookup interface {
 type Taker struct {
 	Instance string
 	Pos      diag.Pos
-	// Takes is all of it, Open what is not known: something stands in for that.
+	// Takes is all of it, Open what is not known: something stands in for that. Values are the instance's, with both put in.
 	Takes, Open []bind.From
+	Values      v1alpha1.Values
 }
 
 // References are the values that the instances of a bundle take of each other on one cluster.
@@ -232,18 +233,34 @@ func (r References) StandsIn(at object.Ref) []string {
 		return nil
 	}
 	for _, t := range r.Takers {
-		if t.Instance == body.Instance && len(t.Open) > 0 && (body.Unknown || bind.Holds(body.Body, t.Takes)) {
+		if t.Instance == body.Instance && len(t.Open) > 0 && (body.Unknown != nil || bind.Holds(body.Body, t.Takes)) {
 			return After(t.Open)
 		}
 	}
 	return nil
 }
 
-// Mark tells of every change which values it waits for.
+// Mark tells of every change which values it waits for, and what it takes of others' values.
 func (r References) Mark(p *plan.Plan) {
+	taken := map[string]*Taker{}
+	values := map[string]map[string]any{}
+	for i, t := range r.Takers {
+		if len(t.Takes) > 0 {
+			taken[t.Instance], values[t.Instance] = &r.Takers[i], bind.Taken(t.Values, t.Takes)
+		}
+	}
 	for i := range p.Changes {
-		if ch := &p.Changes[i]; ch.Action != plan.Delete && ch.Action != plan.Release {
-			ch.After = r.StandsIn(ch.Ref)
+		ch := &p.Changes[i]
+		if ch.Action == plan.Delete || ch.Action == plan.Release {
+			continue
+		}
+		ch.After = r.StandsIn(ch.Ref)
+		body, rendered := r.Bodies[ch.Ref]
+		if t := taken[body.Instance]; rendered && t != nil {
+			ch.Late = &plan.Late{Object: body, Values: values[body.Instance]}
+			for _, f := range t.Open {
+				ch.Late.Open = append(ch.Late.Open, f.At)
+			}
 		}
 	}
 }

@@ -145,7 +145,7 @@ func TestKnown(t *testing.T) {
 func TestLacking(t *testing.T) {
 	uri := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}")
 	declared, late := body("db", "Secret", "conn", map[string]any{"url": "eA=="}), body("db", "Secret", "conn", map[string]any{"url": "eA=="})
-	late.Unknown = true
+	late.Unknown = map[string]bool{}
 	const lacks, suspended = "Secret db-ns/conn of instance db has no data.uri", "api takes a value of Secret db-ns/conn, which is not there, and db, which makes it, is suspended"
 	for _, c := range []struct {
 		name   string

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/fleetplan"
+)
+
+// pasted is a chart that pastes a text into rights, what runs, and beside digests; the text is somebody else's, and not there yet.
+func pasted(t *testing.T) *rig {
+	r := chartRig(t, `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: late}
+rules:
+- apiGroups: [""]
+  resources: [{{ .Values.resource }}]
+  verbs: [get]
+---
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: late, annotations: {checksum/values: {{ .Values | toJson | sha256sum }}}}
+template:
+  spec:
+    containers:
+    - name: app
+      image: {{ .Values.image }}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: late}
+stringData: {image: "{{ .Values.image | sha256sum }}"}
+`)
+	from := func(key string) string {
+		return "{from: {instance: m, object: v1/ConfigMap/made, path: data." + key + "}}"
+	}
+	r.write("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: b}\n")
+	r.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  instances:\n    m: {namespace: "+r.name+", manifests: {paths: [m.yaml]}}\n"+
+		"    app:\n      namespace: "+r.name+"\n      helm: {chart: ./chart}\n      values: {resource: "+from("resource")+", image: "+from("image")+"}\n")
+	return r
+}
+
+// What a value brings along beyond what the plan showed is refused, and nothing of the instance is written: rules, what runs, how it runs. The
+// next plan shows it, as the value is known then. A value that is none but that is taken in the same run, and digests of it with it.
+func TestLateValuesGrantNoMoreThanWasShown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ resource, image, field string }{
+		"rights":    {"pods]\n  verbs: [get]\n- apiGroups: [\"*\"]\n  resources: [\"*\"]\n  verbs: [\"*\"]\n- apiGroups: [\"\"]\n  resources: [pods", "nginx", "rules"},
+		"a list":    {"pods, secrets", "nginx", "rules[0].resources"},
+		"what runs": {"pods", "nginx\n      securityContext: {privileged: true}\n    hostNetwork: true", "template.spec.containers[0].securityContext, template.spec.hostNetwork"},
+		"none":      {"pods", "nginx", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := pasted(t)
+			o := r.begin()
+			if until(t, o, "app takes its data") == nil {
+				t.Fatal("it does not wait")
+			}
+			r.make(map[string]string{"resource": c.resource, "image": c.image})
+			until(t, o, "nothing")
+			out, err := o.End()
+			role, notThere := r.admin.RbacV1().Roles(r.name).Get(t.Context(), "late", metav1.GetOptions{})
+			if c.field == "" {
+				if err != nil || notThere != nil || role.Rules[0].Resources[0] != c.resource {
+					t.Fatalf("%v, %v: %+v", err, notThere, out)
+				}
+				return
+			}
+			if told := fmt.Sprintf("%+v", out.Clusters); err == nil || out.Clusters[0].Result != fleetplan.Failed || !strings.Contains(told, "the plan is stale") || !strings.Contains(told, c.field) {
+				t.Errorf("%v: %s", err, told)
+			}
+			_, noSecret := r.admin.CoreV1().Secrets(r.name).Get(t.Context(), "late", metav1.GetOptions{})
+			if !apierrors.IsNotFound(notThere) || !apierrors.IsNotFound(noSecret) {
+				t.Errorf("something of it was written: %v, %v", notThere, noSecret)
+			}
+			req := r.request()
+			req.ShowContent = true
+			if fp := r.plan(req); len(fp.Clusters[0].Late) > 0 {
+				t.Errorf("the next plan does not know the values: %v", fp.Clusters[0].Late)
+			}
+		})
+	}
+}
