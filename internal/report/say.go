@@ -15,6 +15,9 @@ func Asked(w io.Writer, s *release.Saying, st Style) error {
 	}
 	o.wrapped(0, clean(s.For()), "")
 	o.wrapped(0, clean(s.Shown()), dim)
+	if s.Verb == release.Approve {
+		o.wrapped(0, "Values behind references and queries, if it has any, are read again when it goes on: they are not part of what is approved.", "")
+	}
 	return o.Flush()
 }
 
