@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,6 +81,65 @@ func TestPipe(t *testing.T) {
 	}
 	if _, fs := resolver.Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: pipe() + ":" + file}); !fs.HasErrors() || !strings.Contains(fs[0].What, "a pipe is no kubeconfig beside others") {
 		t.Errorf("beside a file: %v", fs)
+	}
+}
+
+// TestPipeHasNoDirectory: relative paths of a kubeconfig that comes from a pipe are refused, whatever lies in the current directory; what is
+// found in PATH, absolute, or replaced by flags is used, and in a file they begin at its directory.
+func TestPipeHasNoDirectory(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, mode := range map[string]os.FileMode{"bin/plug.sh": 0o755, "plug.sh": 0o755, "t": 0o600} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("#!/bin/sh\n"), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func(user, cluster string) string {
+		return "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'" + cluster + "}}]\n" +
+			"users: [{name: u, user: {" + user + "}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+	}
+	runs := func(command string) string {
+		return "exec: {apiVersion: client.authentication.k8s.io/v1, command: " + command + "}"
+	}
+	for name, c := range map[string]struct {
+		user, cluster, want string
+		over                fleet.Override
+	}{
+		"command":           {user: runs("bin/plug.sh"), want: "runs the command bin/plug.sh by a relative path"},
+		"command, dot":      {user: runs("./plug.sh"), want: "runs the command ./plug.sh by a relative path"},
+		"command, replaced": {user: runs("bin/plug.sh"), over: fleet.Override{Token: "t"}},
+		"command, absolute": {user: runs(filepath.Join(dir, "plug.sh"))},
+		"command in PATH":   {user: runs("sh")},
+		"command not there": {user: runs("plug.sh"), want: "is not found"},
+		"token":             {user: "tokenFile: t", want: "names the file t (tokenFile) by a relative path"},
+		"token, absolute":   {user: "tokenFile: " + filepath.Join(dir, "t")},
+		"certificate":       {user: "client-certificate: t, client-key: " + filepath.Join(dir, "t"), want: "names the file t (client-certificate)"},
+		"key":               {user: "client-key: t, client-certificate: " + filepath.Join(dir, "t"), want: "names the file t (client-key)"},
+		"authority":         {user: "token: x", cluster: ", certificate-authority: t", want: "names the file t (certificate-authority)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = r.Close() }()
+			_, err = w.WriteString(text(c.user, c.cluster))
+			if err = errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			_, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: fmt.Sprintf("/dev/fd/%d", r.Fd()), Override: c.over})
+			if c.want == "" && fs.HasErrors() || c.want != "" && (len(fs) != 1 || !strings.Contains(fs[0].What, c.want)) {
+				t.Errorf("from a pipe: %v, want %q", fs, c.want)
+			}
+			file := filepath.Join(dir, "config")
+			if err := os.WriteFile(file, []byte(text(c.user, c.cluster)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, fs = Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: file, Override: c.over})
+			if fs.HasErrors() && !strings.Contains(c.want, "is not found") {
+				t.Errorf("from a file: %v", fs)
+			}
+		})
 	}
 }
 

@@ -79,6 +79,9 @@ func (r *Resolver) Resolve(c fleet.Cluster, o fleet.AccessOptions) (fleet.Access
 	if f := r.inRepository(c, paths[0], l.config, context); f != nil {
 		return fleet.Access{}, at(c, *f)
 	}
+	if f := l.fromNowhere(context, o.Override); f != nil {
+		return fleet.Access{}, at(c, *f)
+	}
 	server, f := check(replaced(l.config, context, o.Override), name, context)
 	if f != nil {
 		return fleet.Access{}, at(c, *f)
