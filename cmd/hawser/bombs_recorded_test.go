@@ -36,8 +36,14 @@ func recordedBomb(t *testing.T, part string, write func(io.Writer), args string)
 		t.Fatal(err)
 	}
 	s := testserver.Start(t)
+	putRecord(s, owner, data["record"], index, data["set"])
+	return bombIn(map[string]string{"shop.yaml": strings.Replace(bombBundle, "name: b", "name: shop", 1)}, args+" --kubeconfig "+s.Kubeconfig(t))
+}
+
+// putRecord puts the current record of a bundle, and the one release that is kept of it, where they are in a cluster.
+func putRecord(s *testserver.Server, owner string, record, index, set []byte) {
 	s.Put("/api/v1/namespaces/hawser-system", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "hawser-system"}})
-	for name, holds := range map[string]map[string][]byte{"hawser-" + owner: {"record": data["record"], "index": index}, "hawser-" + owner + "-r1-set-w": {"record": data["set"]}} {
+	for name, holds := range map[string]map[string][]byte{"hawser-" + owner: {"record": record, "index": index}, "hawser-" + owner + "-r1-set-w": {"record": set}} {
 		part := map[bool]string{true: "current", false: "set"}[name == "hawser-"+owner]
 		encoded := map[string]any{}
 		for key, value := range holds {
@@ -47,7 +53,6 @@ func recordedBomb(t *testing.T, part string, write func(io.Writer), args string)
 			"metadata": map[string]any{"name": name, "namespace": "hawser-system", "annotations": map[string]any{"hawser.dev/revision": "1"},
 				"labels": map[string]any{"hawser.dev/record": part, "hawser.dev/owner": owner, "hawser.dev/bundle": "shop", "app.kubernetes.io/managed-by": "hawser"}}})
 	}
-	return bombIn(map[string]string{"shop.yaml": strings.Replace(bombBundle, "name: b", "name: shop", 1)}, args+" --kubeconfig "+s.Kubeconfig(t))
 }
 
 // zstandard packs what write writes, which is in nobody's memory.
@@ -87,5 +92,45 @@ func recordedBombs(t *testing.T) map[string]bomb {
 func TestRecordedBombs(t *testing.T) {
 	for name, c := range recordedBombs(t) {
 		t.Run(name, func(t *testing.T) { c.explode(t, "") })
+	}
+}
+
+// TestChecksOfRecordsTakeNoRun: a health check in a record that takes memory without an end ends a child, also without --isolate: it is given
+// up on its cluster, and what the others have is told.
+func TestChecksOfRecordsTakeNoRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.env = append(b.env, evaluationLimitEnv+"=30s,300MiB", "GOMEMLIMIT=1GiB")
+	up := "#object: _\ncurrent: #object.metadata.name == \"a\"\n"
+	large := "import (\"list\", \"strings\")\n#object: _\n_text: strings.Repeat(\"0123456789\", 1_000_000)\n" +
+		"big: [for i in list.Range(0, 10000, 1) {\"\\(i) \\(_text)\"}]\ncurrent: len(big) > 3\n"
+	fleet := "fleet:\n  apiVersion: v1alpha1\n  name: all\n  clusters:\n"
+	owner := object.Scoping{}.Owner("shop")
+	for name, check := range map[string]string{"honest": up, "hostile": large} {
+		s := testserver.Start(t)
+		live := map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "a", "namespace": "x"}}
+		s.Put("/api/v1/namespaces/x", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "x"}})
+		s.Put("/apis/apps/v1/namespaces/x/deployments/a", live)
+		record, err := json.Marshal(map[string]any{"v": 1, "bundle": "shop", "owner": owner, "revision": 1, "phase": "succeeded", "setDigest": "set",
+			"checks":    map[string]any{"web": []any{map[string]any{"name": "up", "group": "apps", "kind": "Deployment", "source": check}}},
+			"inventory": []any{map[string]any{"ref": map[string]any{"group": "apps", "kind": "Deployment", "namespace": "x", "name": "a"}, "version": "v1", "instance": "web", "uid": "u"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := zstandard(t, repeated(string(record), " ", "", 0))
+		index, err := json.Marshal(map[string]any{"v": 1, "write": "w", "digest": fmt.Sprintf("sha256:%x", sha256.Sum256(packed))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		putRecord(s, owner, packed, index, nil)
+		fleet += fmt.Sprintf("    %s: {kubeconfig: {path: %s}}\n", name, s.Kubeconfig(t))
+	}
+	b.write("fleet.yaml", fleet)
+	r := b.run("status", "shop", "--fleet", "fleet.yaml", "-o", "json")
+	t.Log(r)
+	for _, text := range []string{"evaluation needs more than 300 MiB", "module's health check up: current"} {
+		if !strings.Contains(r.Stdout, text) {
+			t.Errorf("it does not say %q: %s", text, r)
+		}
 	}
 }

@@ -20,7 +20,8 @@ type isolation struct {
 	on   bool // as the flag says, else the environment
 	once sync.Once
 	pool *isolate.Pool
-	// beyond judges by health checks in children also where children are not wanted: when checks that never end go on in this process.
+	// beyond judges by health checks in children also where children are not wanted: by those of records, and when checks that never end go
+	// on in this process.
 	beyond health.Checker
 }
 

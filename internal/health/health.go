@@ -5,6 +5,7 @@
 package health
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -101,6 +102,17 @@ type Check struct {
 	Pos   diag.Pos `json:"-"`
 	// Cluster is the one whose object is judged, by the name the fleet gives it; "" for none.
 	Cluster string `json:"-"`
+	// Recorded: it was read from a record, which the administrator of the record's cluster may have written.
+	Recorded bool `json:"-"`
+}
+
+// UnmarshalJSON reads what a record holds: nothing else has checks in JSON. So that one is Recorded, whoever reads it.
+func (c *Check) UnmarshalJSON(data []byte) error {
+	type fields Check
+	*c = Check{}
+	err := json.Unmarshal(data, (*fields)(c))
+	c.Recorded = true
+	return err
 }
 
 // Expressions are CEL over `self`, the live object. Failed is asked first, then Progressing, then Ready; Message gives

@@ -58,13 +58,13 @@ func rank(c Check) int {
 	return 1
 }
 
-// Same reports whether two lists hold the same rules, wherever in the files they stand.
+// Same reports whether two lists hold the same rules, wherever they were read.
 func Same(a, b []Check) bool {
 	return slices.EqualFunc(a, b, func(x, y Check) bool {
 		if (x.CEL == nil) != (y.CEL == nil) || x.CEL != nil && *x.CEL != *y.CEL {
 			return false
 		}
-		x.CEL, y.CEL, x.Pos, y.Pos = nil, nil, diag.Pos{}, diag.Pos{}
+		x.CEL, y.CEL, x.Pos, y.Pos, x.Recorded, y.Recorded = nil, nil, diag.Pos{}, diag.Pos{}, false, false
 		return x == y
 	})
 }

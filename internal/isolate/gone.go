@@ -42,7 +42,7 @@ func (k *kid) gone(q question, err error) error {
 		f.What = title + ": the process that evaluated it said what is no answer"
 	case !k.greeted && said == "":
 		f.Why = "it has not begun"
-		f.Fix = "start processes is what --isolate has to be able to; run without it, or allow that"
+		f.Fix = "start processes is what hawser has to be able to, with --isolate and for health checks that are from records: allow that"
 	case strings.Contains(said, "stack overflow") || strings.Contains(said, "stack exceeds"):
 		f = diag.Errorf(CodeTooDeep, "%s: evaluation goes deeper and deeper", title)
 		f.Fix = "look for what refers to itself, or is nested very deeply"

@@ -28,7 +28,7 @@ type Host struct {
 	Redact   func(string) string
 	Learn    func(instance, value string)
 	Watchdog *cuelang.Watchdog
-	// Beyond judges elsewhere by what must not be evaluated here any more; nil in a child, which ends instead.
+	// Beyond judges elsewhere by what must not be evaluated here; nil in a child, which ends instead.
 	Beyond func() health.Checker
 	// CheckTime is how long one health check may take; 0 is the ordinary time.
 	CheckTime time.Duration

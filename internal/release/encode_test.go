@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/storetest"
 )
@@ -111,4 +112,33 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("revision %v, error %v", r, err)
 		}
 	})
+}
+
+// TestChecksAreRecorded: health checks that come from a record are known for it, whichever way the record is read, and are the same as those
+// of the module that the record was made of.
+func TestChecksAreRecorded(t *testing.T) {
+	own := map[string][]health.Check{"api": {{Name: "up", Group: "x", Kind: "Y", Source: "current: true"}}}
+	r := release.Record{Bundle: "shop", Owner: "o", Revision: 1, Phase: release.Succeeded, Checks: own}
+	read := map[string]*release.Record{}
+	data, err := release.EncodeRecord(r)
+	if err == nil {
+		read["current"], err = release.DecodeRecord(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err = release.EncodeRevision(r, nil); err == nil {
+		read["kept"], _, err = release.DecodeRevision(data, release.SetDigest(nil))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read["kept, without objects"], err = release.DecodeRevisionRecord(data, "o", 1, release.Succeeded); err != nil {
+		t.Fatal(err)
+	}
+	for way, got := range read {
+		if checks := got.Checks["api"]; len(checks) != 1 || !checks[0].Recorded || own["api"][0].Recorded || !health.Same(checks, own["api"]) {
+			t.Errorf("%s: %+v", way, checks)
+		}
+	}
 }

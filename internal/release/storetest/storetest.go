@@ -78,7 +78,7 @@ func Record(t testing.TB, revision int) release.Record {
 		Hooks: map[string]plan.HookState{"api": {Step: plan.Upgrade, Inputs: "sha256:in", Done: []object.HookPhase{object.PreUpgrade},
 			Hooks: []plan.Hook{{Ref: object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "bye"}, Version: "v1", Digest: "sha256:h",
 				Hook: object.Hook{Events: []object.HookPhase{object.PreDelete}, Weight: -5, Delete: []string{object.HookFailed}}}}}},
-		Checks:  map[string][]health.Check{"api": {{Name: "up", Group: "x", Kind: "Y", Source: "current: true"}}},
+		Checks:  map[string][]health.Check{"api": {{Name: "up", Group: "x", Kind: "Y", Source: "current: true", Recorded: true}}},
 		Origins: map[string]string{"REGION": "eu (env)"}, Depends: map[string][]string{"api": {"db"}},
 	}
 }

@@ -22,7 +22,7 @@ const (
 // behind bounds what is evaluated in this process, of all clusters together: an evaluation has a slot until it ends, whoever waits for
 // it, so that no more of them go on than there are slots, however many clusters have records that never end. Which check of which
 // cluster is begun at all is health.GivenUp's; that one cluster's checks take the slots of others is prevented by full: from then on checks are
-// evaluated in processes that can be ended (Options.Beyond).
+// evaluated in processes that can be ended (Options.Beyond). Those of records are evaluated there always: what takes memory ends the process.
 type behind struct {
 	slots chan struct{}
 	full  chan struct{} // closed when mostBehind were given up and go on
@@ -64,7 +64,7 @@ func (r *Renderer) bounded(c health.Check, obj map[string]any, evaluate func() (
 	if err := r.given.Why(c, limit); err != nil {
 		return health.Status{}, err
 	}
-	if !r.behind.enter() {
+	if recorded := c.Recorded && r.opts.Beyond != nil; recorded || !r.behind.enter() {
 		if r.opts.Beyond == nil {
 			return health.Status{}, fmt.Errorf("health check %s is not evaluated: %d others go on that took too long", c.Name, r.behind.n.Load())
 		}

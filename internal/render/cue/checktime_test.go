@@ -140,3 +140,27 @@ func TestEndlessChecksOfOneCluster(t *testing.T) {
 		t.Error("slots are kept")
 	}
 }
+
+// TestChecksOfRecordsAreJudgedElsewhere: a check that a record holds is evaluated in another process, where there are any, and one of the
+// bundle's own module in this one.
+func TestChecksOfRecordsAreJudgedElsewhere(t *testing.T) {
+	there := &elsewhere{}
+	obj := map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}}
+	c := health.Check{Name: "up", Group: "example.com", Source: "#object: _\ncurrent: #object.metadata.name == \"a\"\n", Cluster: "c"}
+	for _, beyond := range []func() health.Checker{func() health.Checker { return there }, nil} {
+		r := New(Options{Beyond: beyond})
+		for _, c.Recorded = range []bool{false, true} {
+			before := there.asked.Load()
+			st, applies, err := r.Check(c, obj)
+			if err != nil || !applies || st.State != health.Ready {
+				t.Errorf("%+v, %v, %v", st, applies, err)
+			}
+			if got := there.asked.Load() > before; got != (c.Recorded && beyond != nil) {
+				t.Errorf("recorded %v, other processes %v: judged there %v", c.Recorded, beyond != nil, got)
+			}
+		}
+		if _, applies, err := r.Check(c, map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}); applies || err != nil || there.asked.Load() > 1 {
+			t.Error("it does not apply, and was asked")
+		}
+	}
+}
