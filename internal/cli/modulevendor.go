@@ -19,7 +19,10 @@ func (s *session) moduleVendorCommand() *cobra.Command {
 }
 
 // vendored prints what was written.
-func (s *session) vendored(r toolchain.VendorResult) error {
+func (s *session) vendored(r toolchain.VendorResult, err error) error {
+	if err != nil {
+		return err
+	}
 	return s.printData(r, func(report.Style) error {
 		s.findings(r.Findings)
 		for _, source := range r.Sources {
@@ -47,14 +50,11 @@ func (s *session) vendorCRD() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := t.VendorCRDs(cmd.Context(), (&moduleAt{}).module(args).Place, sources, s.In)
-			if err != nil {
-				return err
-			}
-			return s.vendored(got)
+			return s.vendored(t.VendorCRDs(cmd.Context(), (&moduleAt{}).module(args).Place, sources, s.In))
 		},
 	}
 	cmd.Flags().StringArrayVarP(&sources, "file", "f", nil, "file or https URL with definitions (repeat it), - for stdin")
+	s.policyFlag(cmd.Flags())
 	s.opts.outputFlag(cmd.Flags(), dataForms...)
 	return cmd
 }
@@ -77,17 +77,14 @@ func (s *session) vendorK8s() *cobra.Command {
 				return err
 			}
 			req.Dir = (&moduleAt{}).module(args).Place
-			got, err := t.VendorKubernetes(cmd.Context(), req)
-			if err != nil {
-				return err
-			}
-			return s.vendored(got)
+			return s.vendored(t.VendorKubernetes(cmd.Context(), req))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&req.Version, "version", "", "version of Kubernetes: 1.34 (its newest patch) or 1.34.1")
 	f.StringArrayVar(&req.Packages, "only", nil, "package or kind, for example apps/v1 or apps/v1.Deployment (repeat it; default: all)")
 	f.BoolVar(&req.Docs, "docs", false, "keep the comments of the types")
+	s.policyFlag(f)
 	s.opts.outputFlag(f, dataForms...)
 	return cmd
 }

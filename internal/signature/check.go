@@ -239,8 +239,7 @@ type guard struct {
 
 // Fetch verifies the digest of what is wanted by the rules that match, then fetches it by that digest.
 func (g *guard) Fetch(ctx context.Context, ref module.Reference) (module.Content, error) {
-	place, elsewhere := Place(ref)
-	if !elsewhere {
+	if _, elsewhere := Place(ref); !elsewhere {
 		return g.Fetcher.Fetch(ctx, ref)
 	}
 	if g.err != nil {
@@ -250,11 +249,8 @@ func (g *guard) Fetch(ctx context.Context, ref module.Reference) (module.Content
 	if len(rules) == 0 {
 		return g.Fetcher.Fetch(ctx, ref)
 	}
-	if !strings.HasPrefix(ref.URL, module.SchemeOCI) {
-		f := diag.Errorf("signature-impossible", "%s must be signed, and what comes from there cannot be", place)
-		f.Why = rules[0].Where + " asks for a signature; only artifacts in OCI registries have them"
-		f.Fix = "take it from an OCI registry, or leave the place out of the rule with except"
-		return module.Content{}, diag.Findings{f}.Err()
+	if err := g.policy.Unsignable(ref); err != nil {
+		return module.Content{}, err
 	}
 	if ref.Digest == "" {
 		now, err := g.Resolve(ctx, ref)

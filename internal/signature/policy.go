@@ -80,6 +80,20 @@ func (p *Policy) For(ref module.Reference) []Rule {
 	return rules
 }
 
+// Unsignable is why nothing may be taken from a reference: a rule asks for a signature where there can be none. nil where none does, and of
+// artifacts, which are verified.
+func (p *Policy) Unsignable(ref module.Reference) error {
+	rules := p.For(ref)
+	if len(rules) == 0 || strings.HasPrefix(ref.URL, module.SchemeOCI) {
+		return nil
+	}
+	place, _ := Place(ref)
+	f := diag.Errorf("signature-impossible", "%s must be signed, and what comes from there cannot be", place)
+	f.Why = rules[0].Where + " asks for a signature; only artifacts in OCI registries have them"
+	f.Fix = "take it from an OCI registry, or leave the place out of the rule with except"
+	return diag.Findings{f}.Err()
+}
+
 // Place is where a reference points: HOST/PATH without the scheme, the host in lower case and without a port that says
 // nothing, so that one place has one spelling. elsewhere is false for local content.
 func Place(ref module.Reference) (place string, elsewhere bool) {

@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/cuegen"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -63,6 +64,9 @@ func (t *Tools) input(ctx context.Context, source string, stdin io.Reader) ([]by
 	if strings.Contains(source, "://") {
 		if t.Download == nil || !strings.HasPrefix(source, "https://") {
 			return nil, failure("crd-url", strconv.Quote(source)+" cannot be read", "name a file or an https URL")
+		}
+		if err := t.policy.Unsignable(module.Reference{URL: source}); err != nil {
+			return nil, err
 		}
 		return t.Download(ctx, source)
 	}
@@ -185,6 +189,9 @@ func (t *Tools) VendorKubernetes(ctx context.Context, req KubernetesRequest) (Ve
 // goSource gets a Go module for a version of Kubernetes: 1.34.1 is v0.34.1, 1.34 its newest patch. The modules beside the
 // API itself may lag behind by patches: when they do not have the API's version (same), their newest of the minor is taken.
 func (t *Tools) goSource(ctx context.Context, mod, minor, patch, same string) (src cuegen.Source, version, sum string, err error) {
+	if err := t.policy.Unsignable(module.Reference{URL: "https://" + mod}); err != nil { // wherever a proxy has it from
+		return nil, "", "", err
+	}
 	if version = same; version == "" && patch != "" {
 		version = "v0." + minor + "." + patch
 	}
