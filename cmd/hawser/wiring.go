@@ -267,7 +267,7 @@ func verifier(kept *cache.Cache, artifacts *oci.Client, redactor *redact.Redacto
 
 // storage is this process's cache. When nothing can be kept it says so, once.
 var storage = sync.OnceValue(func() *cache.Cache {
-	return cache.Open(cache.Options{Dir: cmp.Or(cacheDir, cache.Dir(os.Getenv)), Warn: func(f diag.Finding) {
+	return cache.Open(cache.Options{Dir: cmp.Or(cacheDir, cache.Dir(os.Getenv)), Usual: cacheDir == "" && os.Getenv(cache.EnvDir) == "", Warn: func(f diag.Finding) {
 		if err := report.Findings(terminal.Stderr, diag.Findings{f}, report.Style{Width: 120}); err != nil {
 			fmt.Fprintln(terminal.Stderr, f.String())
 		}

@@ -35,15 +35,18 @@ const EnvDir = "HAWSER_CACHE_DIR"
 type Options struct {
 	// Dir is where things are kept; it need not exist. "" keeps nothing.
 	Dir string
+	// Usual: Dir is the usual directory, and nobody has named it. It is closed to others where it is this user's, also when it was not before.
+	Usual bool
 	// Warn is told, at most once, when nothing can be kept; nil hears nothing.
 	Warn func(diag.Finding)
 }
 
 // Cache is a directory of content by digest. It may be used by many goroutines and processes at once.
 type Cache struct {
-	dir  string
-	warn func(diag.Finding)
-	once sync.Once
+	dir   string
+	usual bool
+	warn  func(diag.Finding)
+	once  sync.Once
 
 	mu    sync.Mutex
 	known map[string]Tree // verified by this process
@@ -70,7 +73,7 @@ func Dir(getenv func(string) string) string {
 
 // Open makes a cache; nothing is read or made before it is used.
 func Open(o Options) *Cache {
-	c := &Cache{dir: o.Dir, warn: o.Warn, known: map[string]Tree{}, busy: map[string]chan struct{}{}, held: map[string]*flock.Flock{},
+	c := &Cache{dir: o.Dir, usual: o.Usual, warn: o.Warn, known: map[string]Tree{}, busy: map[string]chan struct{}{}, held: map[string]*flock.Flock{},
 		try: func(lock *flock.Flock, how func(*flock.Flock) (bool, error)) (bool, error) { return how(lock) }}
 	c.create = c.fresh
 	if o.Dir != "" {
@@ -232,7 +235,7 @@ func (c *Cache) keeps() bool {
 	if c.dir == "" {
 		return false
 	}
-	err := os.MkdirAll(c.dir, 0o755)
+	err := c.ready()
 	if err == nil {
 		var probe string
 		if probe, err = c.aside("probe"); err == nil {
@@ -264,6 +267,7 @@ func (c *Cache) private() (string, error) {
 			return "", diag.Findings{f}.Err()
 		}
 		c.own = dir
+		c.closeToOthers()
 	}
 	return c.own, nil
 }

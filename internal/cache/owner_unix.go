@@ -8,6 +8,12 @@ import (
 	"syscall"
 )
 
+// mine reports whether a directory is this user's.
+func mine(dir fs.FileInfo) bool {
+	is, ok := dir.Sys().(*syscall.Stat_t)
+	return ok && int(is.Uid) == os.Geteuid()
+}
+
 // madeBy reports whether a directory is of this user, of root, or of who has the file at a path.
 func madeBy(dir fs.FileInfo, at string) bool {
 	made, ok := dir.Sys().(*syscall.Stat_t)

@@ -74,6 +74,31 @@ func (c *Cache) names(dir string) (out []string, err error) {
 	return out, err
 }
 
+// ready makes the directory of the cache, for this user alone: what private registries and repositories gave lies in it in clear. One that is
+// there stays as it is, so that it can be made to be shared; but for the usual one, which is closed.
+func (c *Cache) ready() error {
+	if err := os.MkdirAll(filepath.Dir(c.dir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(c.dir, 0o700); err == nil || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	c.closeToOthers()
+	return os.MkdirAll(c.dir, 0o700) // which says what is there, if it is no directory
+}
+
+// closeToOthers lets nobody but this user into the usual directory, where it is this user's. A link is left: it leads to where somebody wanted it.
+func (c *Cache) closeToOthers() {
+	if !c.usual || c.dir == "" {
+		return
+	}
+	is, err := os.Lstat(c.dir)
+	if err != nil || !is.IsDir() || is.Mode().Perm()&0o077 == 0 || !mine(is) {
+		return
+	}
+	_ = c.inside(func(root *os.Root) error { return root.Chmod(".", is.Mode().Perm()&^0o077) })
+}
+
 // removeAll removes what stands at a path of the cache, with all that is in it.
 func (c *Cache) removeAll(at string) error {
 	return c.inside(func(root *os.Root) error { return root.RemoveAll(c.below(at)) })

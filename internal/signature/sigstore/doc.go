@@ -105,6 +105,8 @@ func (s *Sigstore) fetchRoot(ctx context.Context) (root.TrustedMaterial, error) 
 	o := tuf.DefaultOptions().WithContext(ctx).WithCachePath(s.o.Dir).WithFetcher(public)
 	if s.o.Dir == "" {
 		o = o.WithDisableLocalCache()
+	} else {
+		_ = os.MkdirAll(s.o.Dir, 0o700) // the library lets others in, also into the cache's directory, which may be among what is made
 	}
 	if s.o.Mirror != "" {
 		o = o.WithRepositoryBaseURL(s.o.Mirror)

@@ -260,7 +260,7 @@ func (c *Client) zip(ctx context.Context, escaped, version string) (data []byte,
 
 // keep writes a file of the cache as a whole.
 func keep(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { // the cache's directory may be among what is made
 		return err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-")
