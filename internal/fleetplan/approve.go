@@ -39,6 +39,9 @@ func (p *FleetPlan) Approve(holds release.Holds, rec *release.Record, now time.T
 // CodeApproved is the code of the finding of Said about a wave that is approved already, which is shown without -v.
 const CodeApproved = "wave-approved"
 
+// unapproved says what an approval of files is not about.
+const unapproved = "values behind references and queries, if it has any, are those of now: they were not part of what was approved"
+
 // Said are what people have said of the release that the plan would bring, as holds of the clusters that it changes tell: that the bundle is paused,
 // that these files were aborted, both warnings, and which wave is approved already. on tells a cluster's record, nil for none.
 func (p *FleetPlan) Said(holds release.Holds, on func(cluster string) *release.Record) diag.Findings {
@@ -64,7 +67,7 @@ func (p *FleetPlan) Said(holds release.Holds, on func(cluster string) *release.R
 		case h.Approved != nil && !aborted[h.Rollout]:
 			what := h.Wave + " is approved for release " + name + " of these files " + h.Approved.String()
 			if where[what] = append(where[what], cluster); len(where[what]) == 1 {
-				out = append(out, diag.Finding{Severity: diag.Info, Code: CodeApproved, What: what})
+				out = append(out, diag.Finding{Severity: diag.Info, Code: CodeApproved, What: what, Why: unapproved})
 			}
 		}
 	}

@@ -39,6 +39,9 @@ func TestSaid(t *testing.T) {
 		said := ""
 		for _, f := range p.Said(c.holds, func(string) *release.Record { return c.on }) {
 			said += string(f.Severity) + " " + f.What + "\n"
+			if told := strings.Contains(f.Why, "references and queries"); told != (f.Code == CodeApproved) {
+				t.Errorf("%s: what the approval does not cover: %q", name, f.Why)
+			}
 		}
 		if said == "" != (c.want == "") || !strings.HasPrefix(said, c.want) || strings.Count(said, "\n") > 1 {
 			t.Errorf("%s: %q", name, said)
