@@ -157,7 +157,7 @@ func (a *Azure) refused(err error) error {
 // Get reads a blob.
 func (a *Azure) Get(ctx context.Context, key string, limit int) (data []byte, err error) {
 	_, err = a.try(ctx, 0, func(ctx context.Context) error {
-		got, err := a.client.NewBlobClient(a.prefix+key).DownloadStream(ctx, nil)
+		got, err := a.client.NewBlobClient(a.prefix+key).DownloadStream(aBlob.in(ctx), nil)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (a *Azure) List(ctx context.Context, prefix string) ([]Entry, error) {
 		}
 		var page container.ListBlobsFlatResponse
 		_, err := a.try(ctx, 0, func(ctx context.Context) (err error) {
-			page, err = a.client.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &all, Marker: marker}).NextPage(ctx)
+			page, err = a.client.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &all, Marker: marker}).NextPage(azurePage.in(ctx))
 			return err
 		})
 		if err == nil && page.Segment != nil {
@@ -246,7 +246,7 @@ func (a *Azure) Now(ctx context.Context) (at time.Time, err error) {
 	one := int32(1)
 	_, err = a.try(ctx, 0, func(ctx context.Context) error {
 		at, err = atServer(ctx, func(ctx context.Context) error {
-			_, err := a.client.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{MaxResults: &one, Prefix: &a.prefix}).NextPage(ctx)
+			_, err := a.client.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{MaxResults: &one, Prefix: &a.prefix}).NextPage(azurePage.in(ctx))
 			return err
 		})
 		return err

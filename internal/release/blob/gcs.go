@@ -36,9 +36,6 @@ type GCS struct {
 
 var _ Bucket = (*GCS)(nil)
 
-// maxPage bounds an answer that is no blob.
-const maxPage = 16 << 20
-
 // NewGCS returns the bucket. Nobody is asked for anything yet.
 func NewGCS(o GCSOptions) (*GCS, error) {
 	o.Server = o.withDefaults()
@@ -147,7 +144,7 @@ func (g *GCS) object(key string) string { return g.bucket() + "/" + url.PathEsca
 
 // Get reads an object.
 func (g *GCS) Get(ctx context.Context, key string, limit int) (data []byte, err error) {
-	_, err = g.ask(ctx, gcsRequest{method: http.MethodGet, path: g.object(key), query: url.Values{"alt": {"media"}}, object: true}, func(resp *http.Response) error {
+	_, err = g.ask(aBlob.in(ctx), gcsRequest{method: http.MethodGet, path: g.object(key), query: url.Values{"alt": {"media"}}, object: true}, func(resp *http.Response) error {
 		data, err = read(resp.Body, resp.ContentLength, limit)
 		return err
 	})
@@ -185,9 +182,9 @@ func (g *GCS) List(ctx context.Context, prefix string) ([]Entry, error) {
 			query.Set("pageToken", page)
 		}
 		var got gcsPage
-		_, err := g.ask(ctx, gcsRequest{method: http.MethodGet, path: g.bucket(), query: query}, func(resp *http.Response) error {
+		_, err := g.ask(googlePage.in(ctx), gcsRequest{method: http.MethodGet, path: g.bucket(), query: query}, func(resp *http.Response) error {
 			got = gcsPage{}
-			return json.NewDecoder(io.LimitReader(resp.Body, maxPage)).Decode(&got)
+			return json.NewDecoder(resp.Body).Decode(&got)
 		})
 		for _, o := range got.Items {
 			if err == nil {

@@ -103,7 +103,7 @@ func (s *S3) refused(err error) error {
 // Get reads an object.
 func (s *S3) Get(ctx context.Context, key string, limit int) (data []byte, err error) {
 	_, err = s.try(ctx, 0, func(ctx context.Context) error {
-		body, info, _, err := s.client.GetObject(ctx, s.options.Bucket, s.prefix+key, minio.GetObjectOptions{})
+		body, info, _, err := s.client.GetObject(aBlob.in(ctx), s.options.Bucket, s.prefix+key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *S3) Create(ctx context.Context, key string, data []byte) error {
 func (s *S3) List(ctx context.Context, prefix string) ([]Entry, error) {
 	var list listing
 	_, err := s.try(ctx, 0, func(ctx context.Context) error {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := context.WithCancel(s3Page.in(ctx))
 		defer cancel()
 		list = listing{root: s.prefix, prefix: prefix}
 		no := false

@@ -26,8 +26,8 @@ const (
 	attempts = 4
 	// smallBody is what a request moves in the time of one without data; slowest is how fast more moves at least.
 	smallBody, slowest = 256 << 10, 128 << 10
-	// maxAnswer bounds every answer.
-	maxAnswer = 1 << 28
+	// maxAnswer bounds an answer with a blob, maxSmall one with neither a blob nor a list.
+	maxAnswer, maxSmall = 1 << 28, 1 << 20
 	// maxBlobs bounds a listing.
 	maxBlobs = 200_000
 	// maxRefusal bounds what is read of an answer that refuses, maxMessage what is repeated of it.
@@ -289,7 +289,7 @@ func atServer(ctx context.Context, send func(context.Context) error) (at time.Ti
 	return at, err
 }
 
-// bounded lets no answer be larger than anything we asked for, tells its time, and follows no redirect.
+// bounded lets no answer be larger than what we asked for (expected), tells its time, and follows no redirect.
 type bounded struct {
 	http.RoundTripper
 
@@ -341,9 +341,53 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if at, ok := req.Context().Value(dated{}).(*time.Time); ok {
 		*at, _ = http.ParseTime(resp.Header.Get("Date"))
 	}
+	want, ok := req.Context().Value(expected{}).(expected)
+	if !ok {
+		want.bytes = maxSmall
+	}
+	var body io.Reader = io.LimitReader(resp.Body, want.bytes)
+	if want.sign != "" && resp.StatusCode/100 == 2 {
+		data, err := want.page(resp.Body)
+		if err != nil {
+			return nil, errors.Join(err, resp.Body.Close())
+		}
+		body = bytes.NewReader(data)
+	}
 	resp.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	}{body, resp.Body}
 	return resp, nil
+}
+
+// expected is how large an answer may be, and of a page of a list how often a sign stands in it that begins each entry: a few bytes of
+// a page become many in memory, so that it is looked at before it is decoded.
+type expected struct {
+	bytes int64
+	sign  string
+	signs int
+}
+
+// What servers may answer. A page of S3 has 1,000 keys of 1,024 bytes (three times that as it is sent) with some 15 elements each, one of
+// Azure 5,000 blobs with 60 at most, one of Google 1,000 names and times.
+var (
+	aBlob      = expected{bytes: maxAnswer}
+	s3Page     = expected{8 << 20, "<", 60_000}
+	azurePage  = expected{16 << 20, "<", 750_000}
+	googlePage = expected{8 << 20, "{", 5000}
+)
+
+// in is a context of requests with such an answer.
+func (e expected) in(ctx context.Context) context.Context { return context.WithValue(ctx, expected{}, e) }
+
+// page reads a page of a list.
+func (e expected) page(body io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, e.bytes+1))
+	switch {
+	case int64(len(data)) > e.bytes:
+		return nil, &useless{fmt.Sprintf("a page of the list has more than %d MiB", e.bytes>>20)}
+	case bytes.Count(data, []byte(e.sign)) > e.signs:
+		return nil, &useless{"a page of the list has more entries than any server gives"}
+	}
+	return data, err
 }
