@@ -170,11 +170,21 @@ func moveAway(s *scene, releases string, apply, on []string) {
 	}
 	s.write("before.yaml", string(before))
 	s.edit("fleet.yaml", releases, "health: []")
+	s.write("another.yaml", strings.Replace(strings.Replace(string(before), releases, "health: []", 1), "name: "+s.bundle, "name: another", 1))
 	s.mark()
 	for _, args := range [][]string{apply, {"status", s.bundle, "--fleet", "fleet.yaml"}, {"history", s.bundle, "--fleet", "fleet.yaml"}, {"delete", s.bundle, "-y", "--fleet", "fleet.yaml"}} {
 		r := s.run(args...)
 		if r.Code == 0 || !strings.Contains(strings.Join(strings.Fields(r.Stdout+r.Stderr), " "), "hawser release move "+s.bundle) {
 			s.t.Errorf("%v: %s", args, r)
+		}
+	}
+	for _, verb := range []string{"list", "status", "history", "drift"} { // without a name, too
+		r := s.run(verb, "--fleet", "fleet.yaml")
+		if r.Code != 3 || !strings.Contains(strings.Join(strings.Fields(r.Stdout+r.Stderr), " "), "hawser release move "+s.bundle) {
+			s.t.Errorf("%s: %s", verb, r)
+		}
+		if r := s.run(verb, "--fleet", "another.yaml"); strings.Contains(r.Stdout+r.Stderr, "hawser release move "+s.bundle) {
+			s.t.Errorf("%s of another fleet: %s", verb, r)
 		}
 	}
 	s.untouched("staging", "production-eu")

@@ -341,7 +341,7 @@ func recordStores(f *v1alpha1.FleetSpec, server blob.Server, get func(context.Co
 				return []byte(text), err
 			}
 		}
-		return blob.New(blob.Options{Bucket: bucket, Cluster: name, Key: key, Own: own, Scope: func() (string, error) {
+		return blob.New(blob.Options{Bucket: bucket, Cluster: name, Fleet: f.Name, Key: key, Own: own, Scope: func() (string, error) {
 			if facts := s.Facts(); !facts.WeakUID && facts.UID != "" {
 				return facts.UID, nil
 			}

@@ -81,10 +81,9 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 // some cannot be read.
 func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(release.Record)) (unknown string) {
 	if name == "" {
-		if err := r.waits.Each(ctx, t.Cluster.Name, t.Store, use); err != nil {
-			unknown = r.redact(err.Error())
-		}
-		return unknown
+		others, why := r.waits.Each(ctx, t.Cluster.Name, t.Store, r.fleetName(), use)
+		t.find(others...)
+		return r.redact(why)
 	}
 	if t.Record == nil && t.unread == "" { // else it was read
 		r.readRecord(ctx, t, r.owner(name))

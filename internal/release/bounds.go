@@ -124,8 +124,8 @@ func (b *Budget) Keep(l BundleListing) error {
 }
 
 // Each gives the current records of a cluster to use, one after the other, as far as what a listing keeps of them is not
-// too much together. The error says which were not read, and of which bundles the record is lost (*LostError).
-func Each(ctx context.Context, store Store, use func(Record)) error {
+// too much together. The error says which were not read; what is left of other bundles is told where there is none.
+func Each(ctx context.Context, store Store, use func(Record)) (Left, error) {
 	var budget Budget
 	var known []string
 	err := store.Bundles(ctx, func(rec Record) error {
@@ -136,10 +136,12 @@ func Each(ctx context.Context, store Store, use func(Record)) error {
 		use(rec)
 		return nil
 	})
-	if err != nil {
-		return err // which records there are is not known
+	s, ok := store.(Remnants)
+	if err != nil || !ok { // which records there are is not known, or not what is left of others
+		return Left{}, err
 	}
-	return lost(ctx, store, known)
+	slices.Sort(known)
+	return s.Remnants(ctx, "", known)
 }
 
 // KeepRecord counts what a record takes as a whole, and is an error where that is too much together with what was kept before.

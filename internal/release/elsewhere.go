@@ -14,6 +14,8 @@ type Place struct {
 	// store. Name is what people call it, without credentials: "the directory /srv/releases".
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
+	// Fleet is that whose file names the store; "" where nobody noted it.
+	Fleet string `json:"fleet,omitempty"`
 }
 
 // String is the place for people.
@@ -30,8 +32,8 @@ func (p Place) Is(other Place) bool {
 type Pointer struct {
 	// At is the place; the zero Place where the cluster keeps them itself.
 	At Place
-	// Bundle is the bundle's name, "" where it is not known.
-	Bundle string
+	// Bundle is the bundle's name, "" where it is not known; Owner its owner's id.
+	Bundle, Owner string
 	// Moving: they are being moved there.
 	Moving bool
 }
@@ -40,18 +42,23 @@ type Pointer struct {
 var ErrElsewhere = errors.New("the records of the bundle are kept elsewhere")
 
 // Elsewhere is the error of a store whose place is here about a bundle of which its cluster says that the records are at another one, or
-// being moved.
-func Elsewhere(p Pointer, here Place) error {
-	bundle, at := cmp.Or(p.Bundle, "BUNDLE"), p.At
-	f := diag.Errorf("records-elsewhere", "the records of bundle %s are kept in %s, and this run keeps them in %s", bundle, at, here)
+// being moved; more are further bundles at that place.
+func Elsewhere(p Pointer, here Place, more ...string) error {
+	bundle, of, from, found := cmp.Or(p.Bundle, "BUNDLE"), "bundle ", "cluster", "this run keeps them in "+here.String()
+	if of += bundle; len(more) > 0 {
+		bundle, of = "BUNDLE", "bundles "+diag.Few(append([]string{bundle}, more...))
+	}
+	if p.At.String() == here.String() {
+		found = "what this run finds there is another store, or an empty one"
+	}
+	f := diag.Errorf("records-elsewhere", "the records of %s are kept in %s, and %s", of, p.At, found)
 	f.Because("where records are kept is said by releases.store of the fleet's file")
-	from := "cluster"
-	if at.ID != "" {
+	if p.At.ID != "" {
 		from = "FLEETFILE, one that names that store,"
 	}
 	f.Fix = "let the fleet say where they are; or move them: hawser release move " + bundle + " --from " + from + " with the fleet's file as it is now"
 	if p.Moving {
-		f.What = "the records of bundle " + bundle + " are being moved to " + at.String() + ": a move has begun that has not ended"
+		f.What = "the records of bundle " + bundle + " are being moved to " + p.At.String() + ": a move has begun that has not ended"
 		f.Why, f.Fix = "", "run that hawser release move once more"
 	}
 	return &elsewhereError{&diag.FindingsError{Findings: diag.Findings{f}}}

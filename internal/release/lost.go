@@ -3,15 +3,23 @@ package release
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
-// Remnants is what a Store can do besides that finds what is left of bundles whose current record is gone.
+// Remnants is what a Store can do besides that finds what is left of bundles whose current record is not in it.
 type Remnants interface {
-	// Remnants gives the bundles of which closed revisions are kept and no current record, sorted: of one owner, or with "" of all but
-	// those that are known by their current records.
-	Remnants(ctx context.Context, owner string, known []string) ([]string, error)
+	// Remnants gives what is left of one owner's, or with "" of all but those that are known by their current records. What was found stands
+	// beside an error.
+	Remnants(ctx context.Context, owner string, known []string) (Left, error)
+}
+
+// Left is what is left of bundles.
+type Left struct {
+	// Lost are those that had a current record, as what is kept of them tells, sorted.
+	Lost []string
+	// Away are those, of all, whose records the cluster says are at another place than here.
+	Away []Pointer
+	Here Place
 }
 
 // LostError says of bundles that their current records are gone, while earlier releases of theirs are kept.
@@ -30,23 +38,9 @@ func (e *LostError) Error() string {
 // learns nothing.
 func LostOf(ctx context.Context, store Store, owner string) error {
 	if s, ok := store.(Remnants); ok {
-		if bundles, err := s.Remnants(ctx, owner, nil); err == nil && len(bundles) > 0 {
-			return &LostError{bundles}
+		if left, err := s.Remnants(ctx, owner, nil); err == nil && len(left.Lost) > 0 {
+			return &LostError{left.Lost}
 		}
 	}
 	return nil
-}
-
-// lost is LostOf of all bundles but those with a record; the error is also for what could not be looked at.
-func lost(ctx context.Context, store Store, known []string) error {
-	s, ok := store.(Remnants)
-	if !ok {
-		return nil
-	}
-	slices.Sort(known)
-	bundles, err := s.Remnants(ctx, "", known)
-	if err == nil && len(bundles) > 0 {
-		err = &LostError{bundles}
-	}
-	return err
 }

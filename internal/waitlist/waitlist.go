@@ -7,11 +7,13 @@ package waitlist
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -33,11 +35,12 @@ type cluster struct {
 	holds   map[string]release.Hold
 }
 
-// Each is release.Each, and keeps of a cluster's records what tells where its releases stand, with all that its store keeps back. A store
+// Each is release.Each of a run with a fleet, of whose bundles those that are lost or elsewhere are unknown, as what cannot be read, and
+// those of others in findings; and it keeps of a cluster's records what tells where its releases stand, with all that its store keeps back. A store
 // that lists no holds has none, and neither has one that cannot be read now: who says something of a release is told so.
-func (l *List) Each(ctx context.Context, name string, store release.Store, use func(release.Record)) error {
+func (l *List) Each(ctx context.Context, name string, store release.Store, fleet string, use func(release.Record)) (others diag.Findings, unknown string) {
 	c := &cluster{records: map[string]*release.Record{}, holds: map[string]release.Hold{}}
-	err := release.Each(ctx, store, func(rec release.Record) {
+	left, err := release.Each(ctx, store, func(rec release.Record) {
 		c.records[rec.Owner] = &release.Record{Bundle: rec.Bundle, Owner: rec.Owner, Revision: rec.Revision, Release: rec.Release, Rollout: rec.Rollout,
 			SourceDigest: rec.SourceDigest, Author: rec.Author, Message: rec.Message, Started: rec.Started, Phase: rec.Phase, Unjudged: rec.Unjudged}
 		use(rec)
@@ -51,7 +54,53 @@ func (l *List) Each(ctx context.Context, name string, store release.Store, use f
 		l.clusters = map[string]*cluster{}
 	}
 	l.clusters[name] = c
-	return err
+	theirs, away := split(left, fleet)
+	if err = errors.Join(away, err); err != nil {
+		unknown = err.Error()
+	}
+	return notListed(theirs), unknown
+}
+
+// split says of what is left that is a fleet's, or may be, that it is lost (*release.LostError) or elsewhere (release.ErrElsewhere), each
+// place once; others are those of other fleets, which keep their records in stores of theirs.
+func split(left release.Left, fleet string) (others []release.Pointer, err error) {
+	if len(left.Lost) > 0 {
+		err = &release.LostError{Bundles: left.Lost}
+	}
+	var places []release.Place
+	at := map[release.Place][]release.Pointer{}
+	for _, p := range left.Away {
+		if p.At.Fleet != "" && p.At.Fleet != fleet {
+			others = append(others, p)
+			continue
+		}
+		if at[p.At] == nil {
+			places = append(places, p.At)
+		}
+		at[p.At] = append(at[p.At], p)
+	}
+	for _, place := range places {
+		var more []string
+		for _, p := range at[place][1:] {
+			more = append(more, cmp.Or(p.Bundle, "of owner "+p.Owner))
+		}
+		err = errors.Join(err, release.Elsewhere(at[place][0], left.Here, more...))
+	}
+	return others, err
+}
+
+// notListed warns of bundles whose records other fleets keep in stores of theirs.
+func notListed(others []release.Pointer) diag.Findings {
+	if len(others) == 0 {
+		return nil
+	}
+	var names []string
+	for _, p := range others {
+		names = append(names, cmp.Or(p.Bundle, "of owner "+p.Owner)+" (fleet "+p.At.Fleet+")")
+	}
+	f := diag.Warnf("records-of-others", "bundles whose records other fleets keep in stores of theirs are not shown: %s", diag.Few(names))
+	f.Fix = "look at them with their fleet's file (--fleet)"
+	return diag.Findings{f}
 }
 
 // Await is release.Await of the bundle of that name, which on tells of, or with "" of every one that has a hold on any cluster of the list,

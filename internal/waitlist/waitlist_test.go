@@ -1,6 +1,8 @@
 package waitlist
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,8 +39,8 @@ func TestAwait(t *testing.T) {
 			}
 		}
 		seen := 0
-		if err := l.Each(t.Context(), name, store, func(release.Record) { seen++ }); err != nil || seen != 2 {
-			t.Fatal(seen, err)
+		if _, unknown := l.Each(t.Context(), name, store, "", func(release.Record) { seen++ }); unknown != "" || seen != 2 {
+			t.Fatal(seen, unknown)
 		}
 	}
 	all := l.Await("", nil)
@@ -56,5 +58,34 @@ func TestAwait(t *testing.T) {
 	}
 	if w := all[1]; w.Paused == nil || w.Next != "hawser resume shop" || w.Release != 3 {
 		t.Errorf("%+v", w)
+	}
+}
+
+// astray is a store of which something is left.
+type astray struct {
+	release.Store
+	left release.Left
+}
+
+func (a astray) Remnants(context.Context, string, []string) (release.Left, error) { return a.left, nil }
+
+// TestElsewhereIsUnknown: of a fleet's bundles those whose records are lost or elsewhere are unknown, each place with all of its bundles
+// once; those of other fleets are a warning.
+func TestElsewhereIsUnknown(t *testing.T) {
+	at := func(id, fleet string) release.Place {
+		return release.Place{ID: id, Name: "the directory /" + id, Fleet: fleet}
+	}
+	store := astray{memory.New("c"), release.Left{Lost: []string{"gone"}, Here: at("here", "shop"), Away: []release.Pointer{{At: at("a", "shop"), Bundle: "one"},
+		{At: at("b", "web"), Bundle: "two"}, {At: at("a", "shop"), Bundle: "three"}, {At: at("here", ""), Bundle: "four"}}}}
+	var l List
+	others, unknown := l.Each(t.Context(), "c", store, "shop", func(release.Record) {})
+	for _, want := range []string{"bundle gone is lost", "bundles one, three are kept in the directory /a, and this run keeps them in the directory /here", "release move BUNDLE --from",
+		"bundle four are kept in the directory /here, and what this run finds there is another store, or an empty one"} {
+		if !strings.Contains(unknown, want) {
+			t.Errorf("without %q: %s", want, unknown)
+		}
+	}
+	if strings.Contains(unknown, "two") || len(others) != 1 || others.HasErrors() || !strings.Contains(others[0].What, "two (fleet web)") {
+		t.Errorf("%v, %s", others, unknown)
 	}
 }

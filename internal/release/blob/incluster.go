@@ -3,6 +3,7 @@ package blob
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
@@ -13,6 +14,7 @@ type Own interface {
 	release.Store
 	release.Keeper
 	release.History
+	release.Remnants
 	// Point says in the cluster that the records of a bundle are at a place, where it says nothing else; what it says otherwise
 	// is an error that wraps release.ErrElsewhere. from is where they were until now, the zero Place for nowhere.
 	Point(ctx context.Context, owner, bundle string, at, from release.Place) error
@@ -153,17 +155,45 @@ func (s *inCluster) Revisions(ctx context.Context, owner string, each func(relea
 	return s.own.Revisions(ctx, owner, each)
 }
 
-// Remnants are the bundles that the cluster says are here, and are not: the bucket has lost them. All of them are not looked for.
-func (s *inCluster) Remnants(ctx context.Context, owner string, _ []string) ([]string, error) {
-	if owner == "" {
-		return nil, nil
+// Remnants are the bundles that the cluster says are here, and are not: the bucket has lost them. With "" there are also those that the
+// cluster itself has lost.
+func (s *inCluster) Remnants(ctx context.Context, owner string, known []string) (left release.Left, err error) {
+	if owner != "" {
+		left.Lost, err = s.lost(ctx, owner)
+		return left, err
 	}
+	left, err = s.own.Remnants(ctx, "", known)
+	if len(left.Away) == 0 {
+		return left, err
+	}
+	failed := []error{err}
+	if left.Here, err = s.Place(ctx, false); err != nil {
+		return release.Left{Lost: left.Lost}, errors.Join(append(failed, err)...)
+	}
+	left.Away = slices.DeleteFunc(left.Away, func(p release.Pointer) bool {
+		if p.At.ID == "" || !p.At.Is(left.Here) {
+			return false
+		}
+		names, err := s.lost(ctx, p.Owner)
+		left.Lost, failed = append(left.Lost, names...), append(failed, err)
+		return true
+	})
+	slices.Sort(left.Lost)
+	return left, errors.Join(failed...)
+}
+
+// lost is the bundle of an owner, where the cluster says that it is here and it is not. One whose first release is kept back has no record
+// yet.
+func (s *inCluster) lost(ctx context.Context, owner string) ([]string, error) {
 	j, err := s.journal(owner, heads)
 	if err != nil {
 		return nil, err
 	}
 	t, err := j.last(ctx)
 	if err != nil || t.number > 0 {
+		return nil, err
+	}
+	if h, _, err := s.Held(ctx, owner); err != nil || h != nil {
 		return nil, err
 	}
 	p, err := s.own.Pointed(ctx, owner)

@@ -28,7 +28,7 @@ func (s *store) Place(ctx context.Context, write bool) (release.Place, error) {
 	if known := s.place.Load(); known != nil {
 		return *known, nil
 	}
-	at := release.Place{Name: "the " + s.bucket.String()}
+	at := release.Place{Name: "the " + s.bucket.String(), Fleet: s.fleet}
 	for range tries {
 		data, err := s.bucket.Get(ctx, nameplate, maxNameplate)
 		switch {

@@ -378,7 +378,9 @@ var (
 )
 
 // in is a context of requests with such an answer.
-func (e expected) in(ctx context.Context) context.Context { return context.WithValue(ctx, expected{}, e) }
+func (e expected) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, expected{}, e)
+}
 
 // page reads a page of a list.
 func (e expected) page(body io.Reader) ([]byte, error) {

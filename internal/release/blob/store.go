@@ -15,13 +15,15 @@ import (
 	"hawser.dev/hawser/internal/release"
 )
 
-// Options say what a store is made of. All of it is needed but Own.
+// Options say what a store is made of. All of it is needed but Fleet and Own.
 type Options struct {
 	Bucket Bucket
 	// Scope is what tells the cluster from all others that share the bucket, its UID, or why nobody knows that. Cluster is its name, for
 	// errors.
 	Scope   func() (string, error)
 	Cluster string
+	// Fleet is that whose file names the bucket.
+	Fleet string
 	// Key gives what everything is sealed with, nil where there is none; write: something is about to be, so that one is made.
 	Key func(ctx context.Context, write bool) ([]byte, error)
 	// Own is the cluster's own store, which keeps what does not leave it, and says where the records are.
@@ -33,6 +35,7 @@ type store struct {
 	bucket  Bucket
 	key     func(ctx context.Context, write bool) ([]byte, error)
 	cluster string // its name, for errors
+	fleet   string
 	scoped  func() (string, error)
 	seal    seal
 	place   atomic.Pointer[release.Place] // once it has an id
@@ -53,7 +56,7 @@ var setName = lazyregexp.New(`^r[0-9]+-[a-z2-7]{26}$`)
 
 // New returns the store of a cluster. Nothing is opened before it is used.
 func New(o Options) release.Store {
-	s := &store{bucket: o.Bucket, key: o.Key, cluster: o.Cluster, scoped: o.Scope}
+	s := &store{bucket: o.Bucket, key: o.Key, cluster: o.Cluster, fleet: o.Fleet, scoped: o.Scope}
 	if o.Own == nil {
 		return s
 	}

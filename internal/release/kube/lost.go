@@ -1,7 +1,10 @@
 package kube
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,20 +16,49 @@ import (
 
 var _ release.Remnants = (*Store)(nil)
 
-// Remnants lists the Secrets of kept revisions, without those of the owners that are known, and looks once more for the head of each
-// other owner: it may have been written in between. What a run wrote that never came to its end is none.
-func (s *Store) Remnants(ctx context.Context, owner string, known []string) ([]string, error) {
-	selector := labelRecord + "=" + partSet
+// Remnants lists the Secrets of kept revisions, and with "" those that say where records are, without those of the owners that are known.
+func (s *Store) Remnants(ctx context.Context, owner string, known []string) (left release.Left, err error) {
+	selector := labelRecord + " in (" + partSet + "," + partElsewhere + ")"
 	switch {
 	case owner != "":
-		selector += "," + object.LabelOwner + "=" + owner
+		selector = labelRecord + "=" + partSet + "," + object.LabelOwner + "=" + owner
 	case len(known) > 0:
 		selector += "," + object.LabelOwner + " notin (" + strings.Join(known, ",") + ")"
 	}
 	secrets, err := s.list(ctx, selector)
 	if err != nil {
-		return nil, err
+		return left, err
 	}
+	var failed []error
+	secrets = slices.DeleteFunc(secrets, func(secret corev1.Secret) bool {
+		if secret.Labels[labelRecord] != partElsewhere {
+			return false
+		}
+		if of := strings.TrimPrefix(secret.Name, headName("")); !slices.Contains(known, of) {
+			h, err := parseHead(&secret)
+			if err == nil && h.index.Elsewhere == nil {
+				err = fmt.Errorf("%w: it does not say where the records are", release.ErrDamaged)
+			}
+			if err != nil {
+				failed = append(failed, s.wrap("read", "secrets", secret.Name, err))
+				return true
+			}
+			p := pointerOf(&secret, h)
+			p.Owner = of
+			left.Away = append(left.Away, *p)
+		}
+		return true
+	})
+	slices.SortFunc(left.Away, func(a, b release.Pointer) int {
+		return cmp.Or(strings.Compare(a.Bundle, b.Bundle), strings.Compare(a.Owner, b.Owner))
+	})
+	left.Lost = s.lost(ctx, secrets, known)
+	return left, errors.Join(failed...)
+}
+
+// lost are the bundles of the Secrets of kept revisions. It looks once more for the head of each owner: it may have been written in between.
+// What a run wrote that never came to its end is none.
+func (s *Store) lost(ctx context.Context, secrets []corev1.Secret, known []string) []string {
 	var out, asked []string
 	for i := range secrets {
 		of, bundle := ownerOf(&secrets[i]), secrets[i].Annotations[annotationBundle]
@@ -39,7 +71,7 @@ func (s *Store) Remnants(ctx context.Context, owner string, known []string) ([]s
 		}
 	}
 	slices.Sort(out)
-	return out, nil
+	return out
 }
 
 // remnant reports whether a Secret is of a closed revision of the owner that it says, and tells of which bundle. Whose bundles they are

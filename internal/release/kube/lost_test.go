@@ -1,7 +1,6 @@
 package kube_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -30,11 +29,11 @@ func TestRemnants(t *testing.T) {
 	}
 	lose := func(r release.Record) { delete(c.secrets, "hawser-"+r.Owner) }
 	lost := func() []string {
-		err := release.Each(t.Context(), kube.New(c, "c"), func(release.Record) {})
-		if e, ok := errors.AsType[*release.LostError](err); ok {
-			return e.Bundles
+		left, err := release.Each(t.Context(), kube.New(c, "c"), func(release.Record) {})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
+		return left.Lost
 	}
 	shop, _ := put("shop", release.Succeeded)
 	gone, h := put("gone", release.Succeeded)
