@@ -10,7 +10,7 @@ import (
 // What a pure room must not touch: packages, rooms of ours that do it for others, and calls.
 var (
 	impurePackages = []string{"os", "os/exec", "os/signal", "os/user", "syscall", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand",
-		modulePath + "/internal/rootfs", modulePath + "/internal/child", modulePath + "/internal/httpclient", modulePath + "/internal/localprocess"}
+		modulePath + "/internal/rootfs", modulePath + "/internal/nofollow", modulePath + "/internal/child", modulePath + "/internal/httpclient", modulePath + "/internal/localprocess"}
 	impureCalls = []string{"time.Now", "time.Since", "time.Until", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker",
 		"time.Sleep", "context.WithTimeout", "context.WithTimeoutCause", "context.WithDeadline", "context.WithDeadlineCause", "path/filepath.Abs",
 		"path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}

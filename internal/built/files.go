@@ -1,7 +1,6 @@
 package built
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/nofollow"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
@@ -43,50 +43,51 @@ func Files(rs []*fleetplan.BuildResult, dir string, talk io.Writer) error {
 		}
 		files, builds = append(files, fs...), append(builds, b)
 	}
-	at, err := rootfs.Written(dir)
-	if err != nil {
-		return fmt.Errorf("%w: nothing is written through a link of a repository that leads out of it; name the directory itself", err)
-	}
-	before, err := readIndex(dir)
+	in, err := nofollow.Open(dir)
 	if err != nil {
 		return err
 	}
-	out, findings := outdir.DecideAll(before, builds, func(path string) string { return digestOfFile(filepath.Join(dir, filepath.FromSlash(path))) })
+	defer func() { _ = in.Close() }()
+	before, err := readIndex(in, dir)
+	if err != nil {
+		return err
+	}
+	var linked error
+	out, findings := outdir.DecideAll(before, builds, func(name string) string {
+		if linked == nil {
+			linked = in.Check(name)
+		}
+		return digestOfFile(in, name)
+	})
+	if linked != nil {
+		return linked
+	}
 	if findings.HasErrors() {
 		for i := range findings {
 			findings[i].Pos.File = filepath.Join(dir, filepath.FromSlash(findings[i].Pos.File))
 		}
 		return findings.Err()
 	}
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(at)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	for _, f := range files {
-		if _, err := root.Stat(path.Dir(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s cannot be written into %s: %w; build into a directory without links that lead out of it", f.path, dir, err)
+		if err := in.Check(f.path); err != nil {
+			return err
 		}
 	}
 	// Whatever ends the run in between, what it wrote is known to be its own.
-	if err := writeFile(root, outdir.Name, before.With(out.Index).Encode(), 0o644); err != nil {
+	if err := in.Write(outdir.Name, before.With(out.Index).Encode(), 0o644); err != nil {
 		return err
 	}
 	for _, f := range files {
-		if err := root.MkdirAll(path.Dir(f.path), 0o755); err != nil {
-			return err
-		}
-		if err := writeFile(root, f.path, f.data, f.mode); err != nil {
+		if err := in.Write(f.path, f.data, f.mode); err != nil {
 			return err
 		}
 	}
-	if err := removeFiles(root, out.Remove); err != nil {
-		return err
+	for _, name := range out.Remove {
+		if err := in.Remove(name); err != nil {
+			return err
+		}
 	}
-	if err := writeFile(root, outdir.Name, out.Index.Encode(), 0o644); err != nil {
+	if err := in.Write(outdir.Name, out.Index.Encode(), 0o644); err != nil {
 		return err
 	}
 	for _, name := range out.Left {
@@ -191,17 +192,12 @@ func outFiles(r *fleetplan.BuildResult) ([]outFile, outdir.Build, error) {
 	return files, b, nil
 }
 
-func readIndex(dir string) (outdir.Index, error) {
-	name := filepath.Join(dir, outdir.Name)
-	in, err := rootfs.OpenFile(name)
+// readIndex reads the list of the files that builds wrote into a directory.
+func readIndex(in *nofollow.Dir, dir string) (outdir.Index, error) {
+	data, err := in.Read(outdir.Name, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return outdir.Parse(nil)
 	}
-	if err != nil {
-		return outdir.Index{}, err
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, maxIndex))
 	if err != nil {
 		return outdir.Index{}, err
 	}
@@ -209,15 +205,20 @@ func readIndex(dir string) (outdir.Index, error) {
 		err = errors.New("it is empty")
 	}
 	x, perr := outdir.Parse(data)
+	for name := range x.Files {
+		if rootfs.InGit(name) { // what a build makes never lies there, and what it names may be removed
+			perr = errors.New("it names a part of .git")
+		}
+	}
 	if err = errors.Join(err, perr); err != nil {
-		return x, fmt.Errorf("%s does not say which files builds wrote: %w\nBuild into a new directory, or delete this one when nothing in it is yours", name, err)
+		return x, fmt.Errorf("%s does not say which files builds wrote: %w\nBuild into a new directory, or delete this one when nothing in it is yours", filepath.Join(dir, outdir.Name), err)
 	}
 	return x, nil
 }
 
 // digestOfFile is "" where nothing is. What cannot be read, or is no file, is like no build's content.
-func digestOfFile(name string) string {
-	data, err := rootfs.ReadFile(name, rootfs.MaxLarge)
+func digestOfFile(in *nofollow.Dir, name string) string {
+	data, err := in.Read(name, rootfs.MaxLarge)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -225,21 +226,6 @@ func digestOfFile(name string) string {
 		return "unreadable"
 	}
 	return outdir.Digest(data)
-}
-
-// removeFiles removes files below a root, and directories that are empty then; no link leads out of it.
-func removeFiles(root *os.Root, names []string) error {
-	for _, name := range names {
-		if err := root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for up := path.Dir(name); up != "."; up = path.Dir(up) {
-			if root.Remove(filepath.FromSlash(up)) != nil {
-				break // something is left in it
-			}
-		}
-	}
-	return nil
 }
 
 // WriteFile replaces a file in one step; no link of a repository leads out of it.
@@ -253,28 +239,7 @@ func WriteFile(name string, data []byte, mode os.FileMode) error {
 		return err
 	}
 	defer root.Close()
-	return writeFile(root, filepath.Base(name), data, mode)
-}
-
-// writeFile replaces a file below a root in one step; no link leads out of it.
-func writeFile(root *os.Root, name string, data []byte, mode os.FileMode) error {
-	tmp := path.Join(path.Dir(name), "."+path.Base(name)+"-"+rand.Text())
-	out, err := root.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer root.Remove(tmp)
-	_, err = out.Write(data)
-	if err == nil {
-		err = out.Chmod(mode)
-	}
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return root.Rename(tmp, name)
+	return nofollow.Replace(root, filepath.Base(name), data, mode)
 }
 
 func many(n int, noun string) string {

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
+	"hawser.dev/hawser/internal/nofollow"
 	"hawser.dev/hawser/internal/reference"
 )
 
@@ -17,11 +15,13 @@ func (s *session) docgenCommand() *cobra.Command {
 		Hidden:  true,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
+			dir, err := nofollow.Open(args[0])
+			if err != nil {
 				return err
 			}
+			defer func() { _ = dir.Close() }()
 			for name, text := range reference.Pages(cmd.Root(), reference.Spellings) {
-				if err := os.WriteFile(filepath.Join(args[0], name), []byte(text), 0o644); err != nil {
+				if err := dir.Write(name, []byte(text), 0o644); err != nil {
 					return err
 				}
 			}

@@ -19,16 +19,16 @@ func TestVersionOfADirectory(t *testing.T) {
 	}
 }
 
-// TestMergedStaysInside: what is pulled into a directory lies in it, whatever links there are in it.
+// TestMergedStaysInside: what is pulled into a directory lies in it, whatever links there are in it: none is followed, also within it.
 func TestMergedStaysInside(t *testing.T) {
 	top := t.TempDir()
 	dir, victim := filepath.Join(top, "into"), filepath.Join(top, "victim")
-	for _, d := range []string{filepath.Join(dir, "real"), victim} {
+	for _, d := range []string{filepath.Join(dir, "real"), filepath.Join(dir, ".git", "hooks"), victim} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"sub": "../victim", "gone": "../missing", "near": "real"} {
+	for link, to := range map[string]string{"sub": "../victim", "gone": "../missing", "near": "real", "hooks": ".git/hooks", "real/hooks": "../.git/hooks", "file": "real/was"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -42,21 +42,23 @@ func TestMergedStaysInside(t *testing.T) {
 			return writeTree(tmp, files)
 		})
 	}
-	for _, name := range []string{"sub/x.yaml", "sub/deep/x.yaml", "gone/x.yaml"} {
-		if err := pull("first.yaml", name); err == nil || !strings.Contains(err.Error(), "cannot be written into") {
+	for _, name := range []string{"sub/x.yaml", "sub/deep/x.yaml", "gone/x.yaml", "near/x.yaml", "hooks/pre-commit", "hooks/new/x", "real/hooks/pre-commit", "file"} {
+		if err := pull("first.yaml", name); err == nil || !strings.Contains(err.Error(), " is a link, in a directory that is written into") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "first.yaml")); !os.IsNotExist(err) {
 			t.Errorf("%s: something was written before it was refused: %v", name, err)
 		}
 	}
-	if left, err := os.ReadDir(victim); err != nil || len(left) > 0 {
-		t.Errorf("outside: %v, %v", left, err)
+	for _, d := range []string{victim, filepath.Join(dir, ".git", "hooks")} {
+		if left, err := os.ReadDir(d); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v, %v", d, left, err)
+		}
 	}
-	if err := pull("near/x.yaml", "new/deep/y.yaml", "z.yaml"); err != nil {
+	if err := pull("real/x.yaml", "new/deep/y.yaml", "z.yaml"); err != nil {
 		t.Error(err)
 	}
-	if err := pull("near/x.yaml"); err == nil || !strings.Contains(err.Error(), "exists in") {
+	if err := pull("real/x.yaml"); err == nil || !strings.Contains(err.Error(), "exists in") {
 		t.Errorf("a file that is there: %v", err)
 	}
 	for _, name := range []string{"real/x.yaml", "new/deep/y.yaml", "z.yaml"} {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/nofollow"
 	"hawser.dev/hawser/internal/outdir"
 	"hawser.dev/hawser/internal/rootfs"
 )
@@ -128,23 +129,24 @@ func (t *Tools) pinned(ctx context.Context, req PullRequest) (url, digest string
 	return req.URL + "@" + found.Digest, found.Digest, nil
 }
 
-// merged adds files to a directory: fill makes them beside it, then each takes its place. A file that exists is an
-// error before any is moved.
+// merged adds files to a directory: fill makes them in a directory of their own there, then each takes its place. A file that exists is an
+// error before any is moved, and so is a link on the way to one.
 func merged(dir string, fill func(tmp string) error) (err error) {
-	shown := dir
-	if dir, err = written(dir); err != nil {
+	in, err := nofollow.Open(dir)
+	if err != nil {
 		return err
 	}
-	made := missing(dir)
+	defer func() { err = errors.Join(err, in.Close()) }()
+	made := missing(in.Path())
 	defer func() {
 		for i := 0; err != nil && i < len(made); i++ {
 			_ = os.Remove(made[i]) // unless something is in it
 		}
 	}()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(in.Path(), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(dir, ".hawser-")
+	tmp, err := os.MkdirTemp(in.Path(), ".hawser-")
 	if err != nil {
 		return err
 	}
@@ -162,30 +164,21 @@ func merged(dir string, fill func(tmp string) error) (err error) {
 		return err
 	}
 	secrets = append(secrets, credentials...)
-	root, err := os.OpenRoot(dir) // a link in the directory leads nowhere else
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
 	for _, name := range names {
-		switch _, err := root.Lstat(filepath.FromSlash(name)); {
+		switch _, err := in.Lstat(name); {
 		case err == nil:
-			return failure("file-exists", strconv.Quote(name)+" exists in "+shown, "nothing was written; name another directory")
+			return failure("file-exists", strconv.Quote(name)+" exists in "+dir, "nothing was written; name another directory")
 		case !errors.Is(err, fs.ErrNotExist):
-			return failure("outside", strconv.Quote(name)+" cannot be written into "+shown+": "+err.Error(), "nothing was written; name a directory without links that lead out of it")
+			return err
 		}
 	}
 	for _, name := range names {
-		to := filepath.FromSlash(name)
 		if slices.Contains(secrets, name) {
-			if err := os.Chmod(filepath.Join(fresh, to), 0o600); err != nil {
+			if err := os.Chmod(filepath.Join(fresh, filepath.FromSlash(name)), 0o600); err != nil {
 				return err
 			}
 		}
-		if err := root.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		if err := root.Rename(filepath.Join(filepath.Base(tmp), "new", to), to); err != nil {
+		if err := in.Move(path.Join(filepath.Base(tmp), "new", name), name); err != nil {
 			return err
 		}
 	}

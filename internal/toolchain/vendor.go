@@ -19,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/nofollow"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -84,36 +85,27 @@ func isModule(dir string) error {
 
 // write puts generated files in place; those that are already there with the same text stay untouched.
 func (r *VendorResult) write(dir string, files []cuegen.File) error {
-	r.Dir = filepath.Join(dir, "cue.mod", "gen")
-	at, err := written(dir)
+	const gen = "cue.mod/gen/"
+	r.Dir = filepath.Join(dir, filepath.FromSlash(gen))
+	in, err := nofollow.Open(dir)
 	if err != nil {
 		return err
 	}
-	module, err := os.OpenRoot(at) // from there down no link leads out
-	if err != nil {
-		return err
+	defer func() { _ = in.Close() }()
+	for _, f := range files {
+		if err := in.Check(gen + f.Path); err != nil { // before any is written
+			return err
+		}
 	}
-	defer func() { _ = module.Close() }()
-	if err := module.MkdirAll(filepath.Join("cue.mod", "gen"), 0o755); err != nil {
-		return err
-	}
-	root, err := module.OpenRoot(filepath.Join("cue.mod", "gen"))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
 	packages := map[string]bool{}
 	for _, f := range files {
 		packages[f.Path[:strings.LastIndexByte(f.Path, '/')]] = true
-		if old, err := root.ReadFile(f.Path); err == nil && bytes.Equal(old, f.Data) {
+		if old, err := in.Read(gen+f.Path, rootfs.MaxLarge); err == nil && bytes.Equal(old, f.Data) {
 			continue
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := root.MkdirAll(filepath.FromSlash(f.Path[:strings.LastIndexByte(f.Path, '/')]), 0o755); err != nil {
-			return err
-		}
-		if err := root.WriteFile(f.Path, f.Data, 0o644); err != nil {
+		if err := in.Write(gen+f.Path, f.Data, 0o644); err != nil {
 			return err
 		}
 		r.Written++

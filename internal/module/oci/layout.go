@@ -18,6 +18,7 @@ import (
 	"hawser.dev/hawser/internal/archive"
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/nofollow"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -32,6 +33,9 @@ func (c *Client) target(ctx context.Context, p place, private bool) (t oras.Targ
 		return nil, nil, err
 	}
 	if p.scheme == module.SchemeLayout {
+		if err := p.noLinks(); err != nil {
+			return nil, nil, err
+		}
 		t, err = oci.NewWithContext(ctx, p.path)
 		return t, func(bool) error { return nil }, unusable(p, err)
 	}
@@ -107,11 +111,14 @@ func (p place) private() error {
 	return nil
 }
 
+// layoutParts are the files and directories of a layout.
+var layoutParts = []string{"index.json", "oci-layout", "ingest", "blobs", "blobs/sha256"}
+
 // within refuses a layout that a link of a repository leads to, out of it, and a directory that holds such links of its own.
 func (p place) within() error {
 	names := []string{p.path}
 	if p.scheme == module.SchemeLayout {
-		for _, part := range []string{"index.json", "oci-layout", "ingest", "blobs", "blobs/sha256"} {
+		for _, part := range layoutParts {
 			names = append(names, filepath.Join(p.path, filepath.FromSlash(part)))
 		}
 	}
@@ -121,6 +128,15 @@ func (p place) within() error {
 		}
 	}
 	return nil
+}
+
+// noLinks refuses a layout to write into that holds a link, wherever that leads. Blobs are renamed into their place, which replaces one.
+func (p place) noLinks() error {
+	in, err := nofollow.Open(p.path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(in.Check(layoutParts...), in.Close())
 }
 
 // stored is a layout that is only read.

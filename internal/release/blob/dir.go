@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/nofollow"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -56,7 +57,7 @@ func (d *Dir) open(forWriting bool) (*os.Root, error) {
 			return nil, err
 		}
 		if forWriting {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+			if err := os.MkdirAll(dir, dirMode); err != nil {
 				return nil, err
 			}
 		}
@@ -84,19 +85,22 @@ func notInGit(dir string) error {
 	return err
 }
 
-// within does something in a directory of the store, which is made where make says so; name is what the last part of key is called there.
-func (d *Dir) within(key string, make bool, do func(in *os.Root, name string) error) error {
+// dirMode is that of the directories that are made.
+const dirMode fs.FileMode = 0o700
+
+// within does something in a directory of the store, which is made with the mode made unless that is 0; name is what the last part of key is called there.
+func (d *Dir) within(key string, made fs.FileMode, do func(in *os.Root, name string) error) error {
 	if !validKey(key) {
 		return fmt.Errorf("%q is no name of a blob", key)
 	}
-	root, err := d.open(make)
+	root, err := d.open(made != 0)
 	if err != nil {
 		return err
 	}
 	if root == nil {
 		return fs.ErrNotExist
 	}
-	in, err := enter(root, path.Dir(key), make)
+	in, err := nofollow.Enter(root, path.Dir(key), made)
 	if err != nil {
 		return d.linked(err)
 	}
@@ -117,8 +121,8 @@ func (d *Dir) String() string { return "directory " + d.path }
 
 // Get reads a file.
 func (d *Dir) Get(_ context.Context, key string, limit int) (data []byte, err error) {
-	err = d.within(key, false, func(in *os.Root, name string) error {
-		data, err = readIn(in, name, key, limit)
+	err = d.within(key, 0, func(in *os.Root, name string) error {
+		data, err = nofollow.ReadIn(in, name, key, limit)
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +138,7 @@ func (d *Dir) Create(_ context.Context, key string, data []byte) error {
 		return err
 	}
 	return d.aside(data, func(aside string, made fs.FileInfo) error {
-		return d.within(key, true, func(in *os.Root, name string) error {
+		return d.within(key, dirMode, func(in *os.Root, name string) error {
 			err := root.Link(path.Join(partial, aside), key)
 			if errors.Is(err, fs.ErrExist) {
 				return ErrExists
@@ -156,7 +160,7 @@ func (d *Dir) aside(data []byte, do func(name string, info fs.FileInfo) error) e
 	if err != nil {
 		return err
 	}
-	in, err := enter(root, partial, true)
+	in, err := nofollow.Enter(root, partial, dirMode)
 	if err != nil {
 		return d.linked(err)
 	}
@@ -215,8 +219,8 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]Entry, error) {
 	if start != "." && !validKey(start) {
 		return nil, fmt.Errorf("%q is no beginning of a blob's name", prefix)
 	}
-	in, err := enter(root, start, false)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDirectory) {
+	in, err := nofollow.Enter(root, start, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, nofollow.ErrNoDirectory) {
 		return nil, nil
 	}
 	if err != nil {
@@ -258,7 +262,7 @@ func (w *walk) read(ctx context.Context, in *os.Root, dir string) error {
 		return err
 	}
 	for name, info := range dirs {
-		below, err := step(in, name, info)
+		below, err := nofollow.Step(in, name, info)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -266,7 +270,7 @@ func (w *walk) read(ctx context.Context, in *os.Root, dir string) error {
 			err = errors.Join(w.read(ctx, below, path.Join(dir, name)), below.Close())
 		}
 		if err != nil {
-			return placed(dir, err)
+			return nofollow.Below(dir, err)
 		}
 	}
 	return nil
@@ -288,7 +292,7 @@ func (w *walk) add(in *os.Root, dir string, names []string, dirs map[string]fs.F
 		case err != nil:
 			return err
 		case info.Mode()&fs.ModeSymlink != 0:
-			return &linkError{key}
+			return &nofollow.LinkError{At: key}
 		case info.IsDir():
 			dirs[name] = info
 		case info.Mode().IsRegular():
@@ -300,13 +304,13 @@ func (w *walk) add(in *os.Root, dir string, names []string, dirs map[string]fs.F
 
 // Delete removes a file, and nothing else.
 func (d *Dir) Delete(_ context.Context, key string) error {
-	err := d.within(key, false, func(in *os.Root, name string) error {
+	err := d.within(key, 0, func(in *os.Root, name string) error {
 		info, err := in.Lstat(name)
 		switch {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return noFile(key, info)
+			return nofollow.NoFile(key, info)
 		}
 		return in.Remove(name)
 	})
@@ -331,7 +335,7 @@ func (d *Dir) sweepPartial(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	in, err := enter(root, partial, false)
+	in, err := nofollow.Enter(root, partial, 0)
 	if err != nil {
 		return d.linked(err)
 	}
