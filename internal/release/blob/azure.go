@@ -84,8 +84,8 @@ func NewAzure(o AzureOptions) (*Azure, error) {
 	case !below(base, azureDomains...):
 		return nil, fmt.Errorf("the machine's own credentials go to Azure's servers alone, which %s is not: give releases.store.azure.credentials in the fleet's file", o.Endpoint)
 	default:
-		var found *azidentity.DefaultAzureCredential
-		if found, err = azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: client}); err == nil {
+		var found azcore.TokenCredential
+		if found, err = newAzureChain(client, a.transport); err == nil {
 			a.client, err = container.NewClient(at.String(), azureChain{found, o.Server}, options)
 		}
 	}

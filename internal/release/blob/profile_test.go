@@ -90,25 +90,27 @@ func TestCredentialProcess(t *testing.T) {
 	}
 }
 
+// gone waits until the process whose number a script wrote is no more.
+func gone(t *testing.T, name, dir string) {
+	t.Helper()
+	var pid int
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		text, _ := os.ReadFile(filepath.Join(dir, "pid"))
+		if pid, _ = strconv.Atoi(strings.TrimSpace(string(text))); pid == 0 {
+			continue
+		}
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(state), ") Z ") {
+			return
+		}
+	}
+	t.Errorf("%s: process %d is left", name, pid)
+}
+
 // TestCredentialProcessThatHangs: it is ended with what it started, when its time is over and when nobody wants it any more; who waited
 // as long as a request may take comes back for the keys.
 func TestCredentialProcessThatHangs(t *testing.T) {
 	const hangs = "sleep 1000 &\necho $! > '%s/pid'\nwait\n"
-	gone := func(name, dir string) {
-		t.Helper()
-		var pid int
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			text, _ := os.ReadFile(filepath.Join(dir, "pid"))
-			if pid, _ = strconv.Atoi(strings.TrimSpace(string(text))); pid == 0 {
-				continue
-			}
-			state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(state), ") Z ") {
-				return
-			}
-		}
-		t.Errorf("%s: process %d is left", name, pid)
-	}
 	ask := func(ctx context.Context, p *profile) (credentials.Value, error) {
 		return p.RetrieveWithCredContext(&credentials.CredContext{Context: ctx})
 	}
@@ -119,7 +121,7 @@ func TestCredentialProcessThatHangs(t *testing.T) {
 	if _, err := ask(t.Context(), p); err == nil || !strings.Contains(err.Error(), "gave no keys within 500ms and was ended") {
 		t.Error(err)
 	}
-	gone("its time is over", dir)
+	gone(t, "its time is over", dir)
 
 	dir = profiles(t, named1, "", hangs)
 	p = newProfile("prod", nil)
@@ -129,7 +131,7 @@ func TestCredentialProcessThatHangs(t *testing.T) {
 	if _, err := ask(ctx, p); err == nil || time.Since(begun) > 20*time.Second {
 		t.Error(err, time.Since(begun))
 	}
-	gone("cancelled", dir)
+	gone(t, "cancelled", dir)
 
 	profiles(t, named1, "", "sleep 1\necho '"+printed+"'")
 	p = newProfile("prod", nil)
