@@ -30,6 +30,9 @@ type slowOn struct {
 // slowRule has the clusters where a rule was given up, and where it was not.
 type slowRule struct{ given, done map[string]bool }
 
+// CheckTime is how long one check that is not built in may take for one object, where nothing else is said.
+const CheckTime = 10 * time.Second
+
 // Limits of what is given up: checks of a cluster, clusters of a check, and for how many objects' time together a check may be slow.
 const (
 	mostOfCluster = 2

@@ -165,7 +165,7 @@ func (c doubleChecker) Check(rule health.Check, obj map[string]any) (health.Stat
 	case "other":
 		return health.Status{}, false, nil
 	}
-	return health.Status{State: health.Ready, Reason: fmt.Sprint(obj["x"]), Details: []string{"a"}}, true, nil
+	return slowly(rule, health.Status{State: health.Ready, Reason: fmt.Sprint(obj["x"]), Details: []string{"a"}})
 }
 
 // pool is one of the test binary.

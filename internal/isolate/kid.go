@@ -134,7 +134,7 @@ func (k *kid) ask(ctx context.Context, q question, made *chance.Source) (a answe
 		defer late.Stop()
 	}
 	if !k.greeted {
-		err = send(k.to, kindHello, hello{Protocol: protocol, Build: k.pool.opts.Build, Limits: k.pool.opts.Limits})
+		err = send(k.to, kindHello, hello{Protocol: protocol, Build: k.pool.opts.Build, Limits: k.pool.opts.Limits, CheckTime: k.pool.opts.CheckTime})
 	}
 	if err == nil {
 		err = send(k.to, kindAsk, q)

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/cuelang"
+	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/redact"
 )
 
@@ -23,6 +25,8 @@ type Options struct {
 	Build string
 	// Limits bound every question.
 	Limits cuelang.WatchLimits
+	// CheckTime is how long one health check may take for one object; 0 is health.CheckTime.
+	CheckTime time.Duration
 	// Redact masks what is secret in texts of findings; Learn is told what a source holds that is. nil does nothing.
 	Redact func(string) string
 	Learn  func(instance, value string)
@@ -64,6 +68,7 @@ func New(o Options) *Pool {
 	if o.Most <= 0 {
 		o.Most = min(max(runtime.GOMAXPROCS(0), 2), 8)
 	}
+	o.CheckTime = cmp.Or(max(o.CheckTime, 0), health.CheckTime)
 	return &Pool{opts: o, freed: make(chan struct{})}
 }
 

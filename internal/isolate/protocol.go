@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -17,7 +18,7 @@ import (
 )
 
 // protocol is the number of what parent and child say to each other; it changes with the messages.
-const protocol = 1
+const protocol = 2
 
 // maxFrame is the size of one message: objects of what a render may make at most, and room.
 const maxFrame = 256 << 20
@@ -39,6 +40,8 @@ type hello struct {
 	Protocol int
 	Build    string
 	Limits   cuelang.WatchLimits
+	// CheckTime is how long one health check may take for one object.
+	CheckTime time.Duration
 }
 
 // what is asked of a child.
@@ -103,6 +106,8 @@ type answer struct {
 	// Findings are those of an error that carries some, Error the text of any other.
 	Findings diag.Findings
 	Error    *string
+	// Took is how long a health check was evaluated, without what came before it.
+	Took time.Duration
 	// Leaving: the child ends now, since something of the question goes on in it that nobody waits for, or since it has grown.
 	Leaving bool
 }

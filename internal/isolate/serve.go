@@ -78,7 +78,7 @@ func Serve(c Child) int {
 	debug.SetMaxStack(maxStack)
 	s.watchdog = cuelang.Watch(h.Limits, s.ends)
 	bound(h.Limits, s.ends)
-	s.sockets = c.Sockets(Host{Watchdog: s.watchdog,
+	s.sockets = c.Sockets(Host{Watchdog: s.watchdog, CheckTime: h.CheckTime,
 		Redact: func(text string) string { return s.call(call{What: "redact", Text: text}).Text },
 		Learn:  func(instance, value string) { s.call(call{What: "learn", Instance: instance, Text: value}) }})
 	for f := range s.frames {
@@ -206,7 +206,9 @@ func (s *server) answer(q question) (a answer) {
 		if q.Rule.CEL != nil { // one in CUE is bounded where it is evaluated
 			defer s.watchdog.Enter(q.title())()
 		}
+		begun := time.Now()
 		a.Status, a.Applies, err = s.sockets.Checker.Check(q.Rule, q.Object)
+		a.Took = time.Since(begun)
 	}
 	a.failed(err)
 	return a

@@ -126,25 +126,27 @@ func (p *Pool) Checker(here health.Checker) health.Checker {
 type checker struct {
 	pool *Pool
 	here health.Checker
-	// given are the rules that ended a child, or were given up: none is asked again for the same cluster.
+	// given are the rules that ended a child, were given up, or were slow for some objects together, in whichever children: none is asked
+	// again for the same cluster.
 	given health.GivenUp
 }
 
 func (c *checker) ask(q question) (answer, error) {
-	if err := c.given.Why(q.Rule, 0); err != nil {
+	limit := c.pool.opts.CheckTime
+	if err := c.given.Why(q.Rule, limit); err != nil {
 		return answer{}, err
 	}
 	a, err := c.pool.ask(context.Background(), q, nil)
-	given := a.Leaving && a.Error != nil
-	if err == nil {
+	given, answered := a.Leaving && a.Error != nil, err == nil
+	if answered {
 		err = a.err()
 	} else if found := diag.From(err, "health-rule"); len(found) == 1 {
 		given, err = true, errors.New(strings.TrimPrefix(found[0].What, q.title()+": "))
 	}
 	if given {
 		c.given.Add(q.Rule, err)
-	} else if err == nil {
-		c.given.Done(q.Rule, 0, 0)
+	} else if answered {
+		c.given.Done(q.Rule, a.Took, limit)
 	}
 	return a, err
 }

@@ -1,6 +1,7 @@
 package cue
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"sync"
@@ -15,7 +16,6 @@ import (
 // many that were given up may go on behind us before no other is begun in this process, as an evaluation cannot be cancelled.
 const (
 	maxCheck   = 64 << 10
-	checkTime  = 10 * time.Second
 	mostBehind = 4
 )
 
@@ -103,8 +103,5 @@ func (r *Renderer) bounded(c health.Check, obj map[string]any, evaluate func() (
 func (r *Renderer) GoesOn() bool { return r.behind.n.Load() > 0 }
 
 func (r *Renderer) checkTime() time.Duration {
-	if r.opts.CheckTime > 0 {
-		return r.opts.CheckTime
-	}
-	return checkTime
+	return cmp.Or(max(r.opts.CheckTime, 0), health.CheckTime)
 }

@@ -34,7 +34,7 @@ type Options struct {
 	// Watch bounds evaluations; nil watches nothing.
 	Watch  *cuelang.Watchdog
 	Limits cuelang.Limits
-	// CheckTime is how long one health check may take; 0 is 10 s.
+	// CheckTime is how long one health check may take; 0 is health.CheckTime.
 	CheckTime time.Duration
 	// Beyond judges by health checks in other processes, which can be ended: it is asked about checks that are from a record, and about all
 	// when too many evaluations that were given up go on in this one. nil: the former are evaluated here, and the latter not at all.
