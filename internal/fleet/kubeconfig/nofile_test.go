@@ -84,7 +84,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestPipeHasNoDirectory: relative paths of a kubeconfig that comes from a pipe are refused, whatever lies in the current directory; what is
+// TestPipeHasNoDirectory: relative paths of a kubeconfig that comes from a pipe, or from an open file by its descriptor, are refused, whatever lies in the current directory; what is
 // found in PATH, absolute, or replaced by flags is used, and in a file they begin at its directory.
 func TestPipeHasNoDirectory(t *testing.T) {
 	dir := t.TempDir()
@@ -135,6 +135,21 @@ func TestPipeHasNoDirectory(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text(c.user, c.cluster)), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			open, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = open.Close() }()
+			link := filepath.Join(t.TempDir(), "link")
+			if err := os.Symlink(fmt.Sprintf("/dev/fd/%d", open.Fd()), link); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{fmt.Sprintf("/dev/fd/%d", open.Fd()), fmt.Sprintf("/dev/../dev/fd/%d", open.Fd()), link} { // < config
+				access, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: name, Override: c.over})
+				if c.want == "" && (fs.HasErrors() || len(access.Content) == 0) || c.want != "" && (len(fs) != 1 || !strings.Contains(fs[0].What, c.want)) {
+					t.Errorf("%s, an open file: %v, want %q", name, fs, c.want)
+				}
+			}
 			_, fs = Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: file, Override: c.over})
 			if fs.HasErrors() && !strings.Contains(c.want, "is not found") {
 				t.Errorf("from a file: %v", fs)
@@ -151,5 +166,21 @@ func TestSyntaxErrorHasItsLine(t *testing.T) {
 	}
 	if _, fs := Resolve(fleet.Implicit(""), fleet.AccessOptions{Kubeconfig: file}); len(fs) != 1 || !strings.HasPrefix(fs[0].Why, "line 1: ") {
 		t.Errorf("%v", fs)
+	}
+}
+
+// TestDescriptors: what is open is told by its name, also where that is a link; files beside it are none.
+func TestDescriptors(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Symlink("/dev/stdin", filepath.Join(dir, "in")), os.Symlink("in", filepath.Join(dir, "twice")), os.Symlink("round", filepath.Join(dir, "round")),
+		os.Symlink("/dev/null", filepath.Join(dir, "null")), os.WriteFile(filepath.Join(dir, "fd"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for name, want := range map[string]bool{"/dev/stdin": true, "/dev/fd/0": true, "/dev/../dev/stdin": true, "in": true, "twice": true, "round": false, "null": false, "fd": false,
+		"missing": false, filepath.Join(dir, "in"): true, "/dev/null": false} {
+		if isDescriptor(name) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
 	}
 }

@@ -38,7 +38,7 @@ type loaded struct {
 	config *clientcmdapi.Config
 	// found are the files that exist.
 	found []string
-	// content is that of the one path that is a pipe.
+	// content is that of the one path that is a pipe, or an open file by its descriptor.
 	content  []byte
 	findings diag.Findings
 	// missing: there is no file at all, which is among the findings.
@@ -267,12 +267,12 @@ func read(paths []string, must bool) *loaded {
 			l.findings = append(l.findings, *n)
 			continue
 		}
-		if l.found = append(l.found, path); isPipe(path) {
+		if l.found = append(l.found, path); isPipe(path) || isDescriptor(path) {
 			l.content = data
 		}
 	}
 	if l.content != nil && len(l.found) > 1 {
-		n := diag.Errorf("kubeconfig", "a pipe is no kubeconfig beside others: %s", strings.Join(l.found, ", "))
+		n := diag.Errorf("kubeconfig", "a pipe is no kubeconfig beside others, nor is an open file by its descriptor: %s", strings.Join(l.found, ", "))
 		n.Why, n.Fix = "it can be read only once", "merge them in the program that writes it, or name files"
 		l.findings = append(l.findings, n)
 	}
