@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/testserver"
 )
 
 const brokenFleet = `fleet:
@@ -145,5 +148,35 @@ func TestUntilWaveAsksNobodyLater(t *testing.T) {
 	docs(&req).Files, req.Bundle, req.UntilWave = nil, r.name, 1 // a delete begins with the last wave
 	if _, err := r.Plan(t.Context(), req.For(Delete)); err == nil || !strings.Contains(err.Error(), "no-such-context") {
 		t.Errorf("delete: %v", err)
+	}
+}
+
+// TestInsecureAndAway: that a cluster's certificate is not verified is said in plans of files and of records also where the cluster does
+// not answer, once, and keeps nothing.
+func TestInsecureAndAway(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, "    eu: {kubeContext: eu}\n    us: {kubeContext: us}\n", func(cfg *clientcmdapi.Config) {
+		cfg.Clusters["us"].CertificateAuthorityData, cfg.Clusters["us"].InsecureSkipTLSVerify = nil, true
+	}, "eu", "us")
+	req := s.request()
+	s.applied(req)
+	s.servers["us"].Fault(testserver.Cut)
+	named := s.request()
+	named.Bundle, docs(&named).Files = "shop", nil
+	for name, req := range map[string]Request{"of files": req, "of records": named.For(Correct), "delete": named.For(Delete)} {
+		fp, err := s.Plan(t.Context(), req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var said int
+		for _, f := range fp.Findings {
+			if f.Code == "insecure-tls" && f.Cluster == "us" {
+				said++
+			}
+		}
+		if said != 1 || fp.Cluster("us").Unreachable == "" {
+			t.Errorf("%s: %d times, %+v", name, said, fp.Findings)
+		}
 	}
 }

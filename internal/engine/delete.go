@@ -58,11 +58,7 @@ func (r *run) fromRecords(ctx context.Context, name string) (*Prepared, error) {
 		cp.Describe(t.Record, t.Facts.Values, r.redact)
 	})
 	fp.planned(works)
-	for _, t := range r.targets {
-		if t.session != nil {
-			fp.Findings = append(fp.Findings, t.findings...)
-		}
-	}
+	fp.Findings = append(fp.Findings, r.findings()...)
 	desire := r.goBack
 	switch {
 	case op.Ends():

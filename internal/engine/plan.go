@@ -90,8 +90,8 @@ func (e *Engine) desire(ctx context.Context, r *run, fp *Prepared) {
 	fp.Clusters = make([]*fleetplan.ClusterPlan, len(r.targets))
 	found, works := make([]diag.Findings, len(r.targets)), make([]*work, len(r.targets))
 	each(len(r.targets), cores()*2, func(i int) {
-		t := r.targets[i]
-		if cp := fp.begin(t, i); t.session != nil {
+		t, cp := r.targets[i], fp.begin(r.targets[i], i)
+		if found[i] = t.findings; t.session != nil { // also of one that does not answer it is said how it would be reached
 			works[i], found[i] = r.desireOne(ctx, t, cp)
 		}
 	})
