@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/reference"
@@ -25,11 +27,11 @@ func (s *session) listed(cmd *cobra.Command, req *toolchain.ListRequest) func(*c
 			return err
 		}
 		req.URL = args[0]
-		tags, err := t.List(cmd.Context(), *req)
-		if err != nil {
-			return err
+		tags, broken := t.List(cmd.Context(), *req)
+		if tags == nil {
+			return broken
 		}
-		return s.printData(map[string]any{"v": report.DocumentVersion, "url": req.URL, "tags": tags}, func(report.Style) error {
+		return cmp.Or(s.printData(map[string]any{"v": report.DocumentVersion, "url": req.URL, "tags": tags}, func(report.Style) error {
 			head, rows := []string{"TAG"}, [][]string{}
 			if req.Versions {
 				head[0] = "VERSION"
@@ -45,7 +47,7 @@ func (s *session) listed(cmd *cobra.Command, req *toolchain.ListRequest) func(*c
 				rows = append(rows, row)
 			}
 			return s.table(head, rows)
-		})
+		}), broken)
 	}
 }
 

@@ -116,7 +116,8 @@ type Registry interface {
 	// Pull extracts the layers of an artifact (URL with tag or digest; without one, the tag latest) into dir, which must
 	// not exist. Nothing is left there after an error.
 	Pull(ctx context.Context, url, dir string, opts PullOptions) (Pulled, error)
-	// List tells the tags of a repository: semantic versions first, newest first, then the other names.
+	// List tells the tags of a repository: semantic versions first, newest first, then the other names. Where
+	// single tags are broken, the tags come with an error that names those.
 	List(ctx context.Context, url string, opts ListOptions) ([]Tag, error)
 	// Tag gives the artifact at the URL more names and returns its digest.
 	Tag(ctx context.Context, url string, tags ...string) (digest string, err error)

@@ -37,7 +37,7 @@ const latest = "latest"
 // signatureTag is the name that signatures and other notes on an artifact have where a registry keeps them as tags.
 var signatureTag = lazyregexp.New(`^sha256-[0-9a-f]{64}(\.[a-z]+)?$`)
 
-// List tells the tags of a repository, the newest version first.
+// List tells the tags of a repository, the newest version first. Broken ones are told without details, beside an error that names each.
 func (t *Tools) List(ctx context.Context, req ListRequest) ([]Listed, error) {
 	r, err := t.registry()
 	if err != nil {
@@ -52,14 +52,14 @@ func (t *Tools) List(ctx context.Context, req ListRequest) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	tags, err := r.List(ctx, req.URL, module.ListOptions{Details: req.Details, Limit: req.Limit, Filter: keep})
-	if err != nil {
-		return nil, err
+	tags, broken := r.List(ctx, req.URL, module.ListOptions{Details: req.Details, Limit: req.Limit, Filter: keep})
+	if tags == nil && broken != nil {
+		return nil, broken
 	}
 	newest := ""
 	if req.Details {
 		all, err := r.List(ctx, req.URL, module.ListOptions{Details: true, Filter: func(tag string) bool { return tag == latest }})
-		if err != nil {
+		if all == nil && err != nil {
 			return nil, err
 		}
 		for _, tag := range all {
@@ -70,7 +70,7 @@ func (t *Tools) List(ctx context.Context, req ListRequest) ([]Listed, error) {
 	for _, tag := range tags {
 		out = append(out, Listed{Tag: tag, Latest: tag.Name != latest && newest != "" && tag.Digest == newest})
 	}
-	return out, nil
+	return out, broken
 }
 
 func (req ListRequest) filter() (func(string) bool, error) {

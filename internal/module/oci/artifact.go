@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -75,7 +76,8 @@ func filesBelow(dir string) ([]string, error) {
 // detailsAtOnce is how many tags are asked about at a time.
 const detailsAtOnce = 8
 
-// List tells the tags of a repository: semantic versions first, newest first, then the other names.
+// List tells the tags of a repository: semantic versions first, newest first, then the other names. Those whose details cannot be had, while
+// others' can, are told without, beside an error that names each.
 func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) ([]module.Tag, error) {
 	p, err := parsePlace(url)
 	if err != nil {
@@ -98,14 +100,17 @@ func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) 
 	each, stop := context.WithCancelCause(whole)
 	defer stop(nil)
 	var told atomic.Int64
+	broken := make([]error, len(names))
 	dag.Each(len(names), detailsAtOnce, func(i int) {
 		out[i].Name = names[i]
 		if !opts.Details || each.Err() != nil {
 			return
 		}
-		if err := c.detail(each, p.at(names[i]), &out[i]); err != nil {
+		if err := c.detail(each, p.at(names[i]), &out[i]); err != nil && (each.Err() != nil || !ofTag(p.at(names[i]), err)) {
 			stop(err) // the first one stands
 			return
+		} else if err != nil {
+			broken[i] = c.explain(p.at(names[i]), err)
 		}
 		told.Add(1)
 	})
@@ -115,7 +120,26 @@ func (c *Client) List(ctx context.Context, url string, opts module.ListOptions) 
 	if err != nil && context.Cause(whole) == errSlow {
 		return nil, c.slow(p, fmt.Sprintf("it had told of %d of %s by then", told.Load(), diag.Counted(len(names), "tag")))
 	}
-	return out, c.explain(p, err)
+	if err != nil {
+		return nil, c.explain(p, err)
+	}
+	var all diag.Findings
+	for _, err := range broken {
+		if err != nil {
+			all = append(all, diag.From(err, "tag-broken")...)
+		}
+	}
+	return out, all.Err()
+}
+
+// ofTag reports whether an error is about one tag, whatever that is, and says nothing of the others: what it names is missing, cannot be given
+// or is nothing that is known.
+func ofTag(p place, err error) bool {
+	if _, found := errors.AsType[*diag.FindingsError](err); found || p.path != "" {
+		return true
+	}
+	_, content := ofContent(p, err)
+	return content || slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusInternalServerError}, statusOf(err))
 }
 
 func (c *Client) detail(ctx context.Context, p place, tag *module.Tag) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/internal/cache"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/testregistry"
 )
@@ -183,6 +184,50 @@ func TestListPassesOverWhatIsNoTag(t *testing.T) {
 	tags, err := client("").List(t.Context(), r.OCI("mods/x"), module.ListOptions{Details: true})
 	if err != nil || len(tags) != 1 || tags[0].Name != "1.0.0" || tags[0].Digest == "" {
 		t.Errorf("%+v, %v", tags, err)
+	}
+}
+
+// TestListWithABrokenTag: a tag whose manifest is missing, is another one, or cannot be given is listed without details and named; the others
+// have theirs. What is wrong with the registry is told once, and nothing is listed.
+func TestListWithABrokenTag(t *testing.T) {
+	r := testregistry.Start(t, testregistry.Options{})
+	for _, tag := range []string{"1.0.0", "1.1.0", "1.2.0"} {
+		push(t, r, tag, moduleFiles)
+	}
+	for code, whole := range map[int]bool{http.StatusNotFound: false, http.StatusInternalServerError: false, http.StatusUnauthorized: true, http.StatusForbidden: true} {
+		r.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/manifests/1.1.0") {
+				return false
+			}
+			w.WriteHeader(code)
+			return true
+		})
+		tags, err := client("").List(t.Context(), r.OCI("mods/x"), module.ListOptions{Details: true})
+		if err == nil || whole != (tags == nil) || !whole && (len(diag.From(err, "")) != 1 || !strings.Contains(err.Error(), ":1.1.0")) {
+			t.Errorf("%d: %+v, %v", code, tags, err)
+		}
+		for _, tag := range tags {
+			if (tag.Digest == "") != (tag.Name == "1.1.0") {
+				t.Errorf("%d: %+v", code, tag)
+			}
+		}
+	}
+	dir := t.TempDir()
+	url := "oci-layout://" + filepath.ToSlash(dir)
+	for _, tag := range []string{"1.0.0", "2.0.0"} {
+		if _, err := client("").Push(t.Context(), url+":"+tag, moduleOf(t, tag, moduleFiles), module.PushOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := client("").List(t.Context(), url, module.ListOptions{Details: true})
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "blobs", "sha256", strings.TrimPrefix(all[1].Digest, "sha256:"))); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := client("").List(t.Context(), url, module.ListOptions{Details: true}); err == nil || !strings.Contains(err.Error(), ":1.0.0") || len(left) != 2 || left[0] != all[0] || left[1].Digest != "" {
+		t.Errorf("%+v, %v", left, err)
 	}
 }
 
