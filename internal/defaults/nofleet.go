@@ -70,19 +70,44 @@ func fleetsBeside(dir string, files []string) []string {
 			dirs = append(dirs, f)
 		}
 	}
-	var out []string
+	return fleetsIn(dir, dirs)
+}
+
+// extensions are those of documents.
+var extensions = []string{".yaml", ".yml", ".cue", ".json"}
+
+// fleetsIn are the files that look like a fleet in some directories, as somebody in dir names them.
+func fleetsIn(dir string, dirs []string) (out []string) {
 	for _, d := range dirs {
 		entries, err := os.ReadDir(absolute(dir, d))
 		if err != nil {
 			continue
 		}
 		for _, e := range entries[:min(len(entries), maxBeside)] {
-			if !e.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".cue", ".json"}, filepath.Ext(e.Name())) {
+			if !e.Type().IsRegular() || !slices.Contains(extensions, filepath.Ext(e.Name())) {
 				continue
 			}
 			if data, err := rootfs.Read(absolute(dir, d), e.Name(), 1<<20); err == nil && fleetRoot.Match(data) {
 				out = append(out, filepath.Join(d, e.Name()))
 			}
+		}
+	}
+	return out
+}
+
+// Beside are the documents in the directory of a file, whether that is there or not, with slashes; of a fleet those that look like one.
+func Beside(name string, fleet bool) (out []string) {
+	dir := filepath.Dir(name)
+	if fleet {
+		for _, found := range fleetsIn("", []string{dir}) {
+			out = append(out, filepath.ToSlash(found))
+		}
+		return out
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if slices.Contains(extensions, strings.ToLower(filepath.Ext(e.Name()))) {
+			out = append(out, filepath.ToSlash(filepath.Join(dir, e.Name())))
 		}
 	}
 	return out

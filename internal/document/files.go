@@ -101,7 +101,7 @@ func (r *reader) expand(name string) []*source {
 	info, err := rootfs.Stat(name)
 	if err != nil {
 		r.fail("unreadable", name, "file does not exist or cannot be read", err)
-		r.findings[len(r.findings)-1].Fix = instead(name)
+		r.findings[len(r.findings)-1].Fix = instead(name, r.fleet)
 		return nil
 	}
 	if !info.IsDir() {
@@ -194,22 +194,15 @@ func (r *reader) readBelow(ctx context.Context, args []string, files []*source) 
 	return out
 }
 
-// instead is what was perhaps meant by a file that is not there.
-func instead(name string) string {
+// instead is what was perhaps meant by a file that is not there, which was to be a fleet's or another one.
+func instead(name string, fleet bool) string {
 	if strings.Contains(name, "://") {
 		return "files are read from the disk; pipe others in: curl -fsSL " + name + " | hawser ... -f -"
 	}
 	if rootfs.Given(name) != nil {
 		return "name what it leads to itself"
 	}
-	var have []string
-	entries, _ := os.ReadDir(filepath.Dir(name))
-	for _, e := range entries {
-		if _, known := syntaxOf(e.Name()); known {
-			have = append(have, filepath.ToSlash(filepath.Join(filepath.Dir(name), e.Name())))
-		}
-	}
-	return cmp.Or(diag.OneOf(filepath.ToSlash(filepath.Clean(name)), have), "name a file or a directory that is there; a relative path starts at the current directory")
+	return cmp.Or(diag.OneOf(filepath.ToSlash(filepath.Clean(name)), defaults.Beside(name, fleet)), "name a file or a directory that is there; a relative path starts at the current directory")
 }
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
