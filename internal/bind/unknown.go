@@ -14,8 +14,8 @@ import (
 )
 
 // Otherwise gives values, in which stand-ins stand for what is open, with other stand-ins of the same types. What is
-// rendered from both alike does not depend on the values (see Unknown).
-func Otherwise(v v1alpha1.Values, open []From) v1alpha1.Values {
+// rendered from both alike does not depend on the values (see Unknown). A list of nothing becomes one of a text, with maps one of an empty map.
+func Otherwise(v v1alpha1.Values, open []From, maps bool) v1alpha1.Values {
 	at := map[string]bool{}
 	for _, f := range open {
 		at[f.At] = true
@@ -24,16 +24,19 @@ func Otherwise(v v1alpha1.Values, open []From) v1alpha1.Values {
 		if !at[p.String()] {
 			return nil, false
 		}
-		return rewrite(x, nil, other), true
+		return rewrite(x, nil, func(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) { return other(x, maps) }), true
 	})
 	return v
 }
 
-// other is another scalar of the same type.
-func other(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) {
+// other is another scalar of the same type, a text for null, and something in what is empty.
+func other(x *v1alpha1.Value, maps bool) (*v1alpha1.Value, bool) {
 	out := *x
+	something := &v1alpha1.Value{Kind: v1alpha1.KindString, Text: "not " + knownAfter + "0", Foreign: true, Pos: x.Pos}
 	switch x.Kind {
-	case v1alpha1.KindString:
+	case v1alpha1.KindNull:
+		return something, true
+	case v1alpha1.KindString, v1alpha1.KindBytes:
 		if strings.HasPrefix(x.Text, knownAfter) {
 			out.Text = "not " + x.Text
 		}
@@ -44,12 +47,41 @@ func other(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) {
 			return nil, false
 		}
 		out.Text = strconv.FormatInt(n+1, 10)
+	case v1alpha1.KindFloat:
+		n, err := strconv.ParseFloat(x.Text, 64)
+		if err != nil {
+			return nil, false
+		}
+		out.Text = strconv.FormatFloat(n+0.5, 'f', -1, 64)
 	case v1alpha1.KindBool:
 		out.Text = strconv.FormatBool(x.Text != "true")
+	case v1alpha1.KindList:
+		if len(x.Items) > 0 {
+			return nil, false
+		}
+		if out.Items = []*v1alpha1.Value{something}; maps {
+			out.Items = []*v1alpha1.Value{{Kind: v1alpha1.KindStruct, Pos: x.Pos}}
+		}
+	case v1alpha1.KindStruct:
+		if len(x.Fields) > 0 {
+			return nil, false
+		}
+		out.Fields = []v1alpha1.Field{{Name: "other", Value: something, Pos: x.Pos}}
 	default:
 		return nil, false
 	}
 	return &out, true
+}
+
+// EmptyLists reports whether a list of nothing stands in for any of what is open, or is in what does.
+func EmptyLists(open []From) (found bool) {
+	for _, f := range open {
+		rewrite(StandIn(f), nil, func(x *v1alpha1.Value, _ v1alpha1.Path) (*v1alpha1.Value, bool) {
+			found = found || x.Kind == v1alpha1.KindList && len(x.Items) == 0
+			return nil, false
+		})
+	}
+	return found
 }
 
 // Unknown marks which objects of a render depend on what is open: those that a second render, of the values with other
@@ -111,7 +143,9 @@ func (u *unknown) both(path string, a, b any) (_ any, differs bool) {
 			return a, true
 		}
 		out := maps.Clone(x)
-		differs = len(x) != len(y)
+		if differs = len(x) != len(y); differs && len(x) == 0 {
+			u.open[path] = true
+		}
 		for k, v := range x {
 			data := path == "" && k == "data" && u.secret
 			u.base64 = u.base64 || data
@@ -125,7 +159,8 @@ func (u *unknown) both(path string, a, b any) (_ any, differs bool) {
 		return out, differs
 	case []any:
 		y, ok := b.([]any)
-		if !ok || len(x) != len(y) { // which item is which is not known: none of them is open
+		if !ok || len(x) != len(y) { // which item is which is not known: none of them is open, but for what was none
+			u.open[path] = u.open[path] || len(x) == 0
 			return a, true
 		}
 		out := slices.Clone(x)
@@ -140,6 +175,7 @@ func (u *unknown) both(path string, a, b any) (_ any, differs bool) {
 	}
 	switch b.(type) {
 	case map[string]any, []any:
+		u.open[path] = u.open[path] || a == nil
 		return a, true
 	}
 	u.open[path] = true

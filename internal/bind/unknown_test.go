@@ -24,7 +24,7 @@ func TestUnknown(t *testing.T) {
 	if len(fs) > 0 {
 		t.Fatal(fs)
 	}
-	second := Otherwise(bound, open)
+	second := Otherwise(bound, open, false)
 	same(t, "first", `{uri: "known after db", port: 5432, on: true, own: "known"}`, show(bound.Struct))
 	same(t, "second", `{uri: "not known after db0", port: 5433, on: false, own: "known"}`, show(second.Struct))
 
@@ -80,4 +80,37 @@ func rendered(t *testing.T, v v1alpha1.Values) []object.Object {
 		out = append(out, object.Object{Body: body("ConfigMap", "gated", map[string]any{})})
 	}
 	return out
+}
+
+// What is empty stands in for anything: the other render has something there, texts or maps, and it is open as a whole where it was empty.
+func TestUnknownOfNothing(t *testing.T) {
+	v := values(t, "b.yaml", `{list: {from: {instance: db, object: v1/Secret/x, path: data.list, preview: []}}, map: {from: {instance: db, object: v1/Secret/x, path: data.map, preview: {}}},
+		null: {from: {instance: db, object: v1/Secret/x, path: data.null, preview: null}}, half: {from: {instance: db, object: v1/Secret/x, path: data.half, preview: 0.5}},
+		deep: {from: {instance: db, object: v1/Secret/x, path: data.deep, preview: {items: []}}}, own: [], none: {}}`)
+	open, _ := Froms(v)
+	bound, fs := Bind(v, Fill{From: func(f From) (*v1alpha1.Value, *diag.Finding) { return StandIn(f), nil }})
+	if len(fs) > 0 || !EmptyLists(open) || EmptyLists(open[1:2]) {
+		t.Fatal(fs, len(open))
+	}
+	values := func(v v1alpha1.Values) []object.Object {
+		data, err := v.Struct.Any()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []object.Object{{Body: body("ConfigMap", "x", data.(map[string]any))}}
+	}
+	for maps, want := range map[bool]string{
+		false: `{list: ["not known after 0"], map: {other: "not known after 0"}, null: "not known after 0", half: 1, deep: {items: ["not known after 0"]}, own: [], none: {}}`,
+		true:  `{list: [{}], map: {other: "not known after 0"}, null: "not known after 0", half: 1, deep: {items: [{}]}, own: [], none: {}}`,
+	} {
+		second := Otherwise(bound, open, maps)
+		same(t, fmt.Sprint("maps: ", maps), want, show(second.Struct))
+		got := Unknown(values(bound), values(second), open)[0]
+		if diff := cmp.Diff(at("data.list", "data.map", "data.null", "data.half", "data.deep.items"), got.Unknown); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(values(bound)[0].Body, got.Body); diff != "" {
+			t.Error(diff)
+		}
+	}
 }

@@ -70,6 +70,9 @@ type Resolver struct {
 	Plain bool
 	// Tests: tests are rendered, too. Lenient puts stand-ins where an object may not be read: nothing will be written.
 	Tests, Lenient bool
+	// Late are instances that were shown without values of others, by a plan that goes on: those stay open, unless the record has what they are
+	// rendered from with what is known.
+	Late []string
 	// Rotate is what is to be made up anew.
 	Rotate chance.Rotation
 	Now    func() time.Time
@@ -136,6 +139,17 @@ func (r Resolver) NewState(spec v1alpha1.BundleSpec) *State {
 	return &State{Spec: spec, Owner: r.Owner(spec.Name), NotPlaced: map[string]string{}, Suspended: map[string]bool{},
 		namespaces: map[string]string{}, Takes: map[string][]bind.From{},
 		Depends: map[string][]string{}, Bodies: map[object.Ref]object.Object{}}
+}
+
+// Copy is the state as it is now, whatever becomes of it.
+func (s *State) Copy() *State {
+	out := *s
+	out.Renders = make([]*InstanceRender, len(s.Renders))
+	for i, p := range s.Renders {
+		part := *p
+		out.Renders[i] = &part
+	}
+	return &out
 }
 
 // Instances are the names of the bundle's instances, wherever they are placed.

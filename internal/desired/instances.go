@@ -2,6 +2,7 @@ package desired
 
 import (
 	"context"
+	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
@@ -77,6 +78,9 @@ func (r Resolver) part(ctx context.Context, s *State, in v1alpha1.Instance) (*In
 		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
 	}
 	findings := r.Bind(ctx, s, p, false)
+	if slices.Contains(r.Late, in.Name) && len(p.Open) == 0 && !findings.HasErrors() && r.Record != nil && r.Record.Inputs[in.Name] != p.Key {
+		findings = append(findings, r.Bind(ctx, s, p, true)...)
+	}
 	if findings.HasErrors() {
 		return nil, findings
 	}

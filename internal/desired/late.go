@@ -35,12 +35,16 @@ func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.
 		other.Chance = r.source(&Made{id: rand.Text()})
 	}
 	otherwise := func(open []bind.From) bool {
-		other.Instance.Values = bind.Otherwise(p.Instance.Values, open)
-		second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other)
-		if err == nil {
-			objs = bind.Unknown(objs, second.Objects, p.Open)
+		for _, maps := range []bool{false, true} {
+			if other.Instance.Values = bind.Otherwise(p.Instance.Values, open, maps); maps && !bind.EmptyLists(open) {
+				break
+			}
+			if second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other); err == nil {
+				objs = bind.Unknown(objs, second.Objects, p.Open)
+				return true
+			}
 		}
-		return err == nil
+		return false
 	}
 	found := otherwise(p.Open)
 	if !found && len(p.Open) > 1 {

@@ -22,8 +22,7 @@ import (
 // Render makes the state's desired objects: from the record where the inputs are unchanged, else by rendering. What was
 // there before goes.
 func (r Resolver) Render(ctx context.Context, s *State) diag.Findings {
-	s.Desired = nil
-	clear(s.Bodies)
+	s.Desired, s.Bodies = nil, map[object.Ref]object.Object{}
 	var fresh []*InstanceRender
 	for _, p := range s.Renders {
 		if !p.Recorded {

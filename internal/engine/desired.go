@@ -39,7 +39,7 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 func (r *run) desired(t *target) desired.Resolver {
 	return desired.Resolver{Target: &t.Target, Sources: r.sources, Renderers: r.Renderers, Memo: &r.memo, Marks: &r.marks, Reader: r.reader, Redactor: r.Redactor,
 		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, Rotate: r.req.Rotate, Now: r.now,
-		Follows: len(r.req.Before) > 0,
+		Follows: len(r.req.Before) > 0, Late: r.req.shown.Late(t.Cluster.Name, t.Record),
 		Ahead:   func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
 		Later:   func(s *desired.State) string { return r.later(t, s) },
 		Beside: func(ctx context.Context, s *desired.State, own chance.Own) ([]chance.Beside, error) {

@@ -148,6 +148,8 @@ type RunOptions struct {
 
 	// absent are clusters that are not contacted, with the reason: a saved plan has nothing for them.
 	absent map[string]string
+	// shown is the saved plan that is carried out.
+	shown fleetplan.Shown
 	// done: what is done before the bundle in the same run has been carried out.
 	done bool
 }

@@ -86,3 +86,77 @@ func TestLateValuesGrantNoMoreThanWasShown(t *testing.T) {
 		})
 	}
 }
+
+// A saved plan that is carried out again, whose values came meanwhile, does what it showed: what was refused is refused again, and what nobody has
+// compared yet, as the run before ended while it waited, is compared then. The record has what was shown until it is.
+func TestSavedPlanTakesLateValues(t *testing.T) {
+	t.Parallel()
+	evil := map[string]string{"resource": "pods]\n  verbs: [get]\n- apiGroups: [\"*\"]\n  resources: [\"*\"]\n  verbs: [\"*\"]\n- apiGroups: [\"\"]\n  resources: [pods", "image": "nginx"}
+	good := map[string]string{"resource": "pods", "image": "nginx"}
+	for name, c := range map[string]struct {
+		first, then map[string]string // what comes while the first run waits, nil for nothing before its end, and before the second
+		refused     bool
+	}{
+		"refused":                 {evil, nil, true},
+		"comes later":             {nil, good, false},
+		"comes later and is more":       {nil, evil, true},
+		"refused and then not":  {evil, good, false},
+		"written and then more": {good, evil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := pasted(t)
+			text := r.save(r.plan(r.request()))
+			carry := func(came map[string]string) (*fleetplan.Outcome, error) {
+				fp, err := r.loadSaved(text)
+				if err != nil {
+					return nil, err
+				}
+				req, stop := r.request(), make(chan struct{})
+				req.Stop = stop
+				o, err := r.Begin(t.Context(), fp, req)
+				if err != nil || len(o.Blocked) > 0 {
+					t.Fatal(err, o.Blocked)
+				}
+				if until(t, o, "app takes its data") != nil {
+					if came == nil {
+						close(stop)
+					} else {
+						r.make(came)
+					}
+					until(t, o, "nothing")
+				}
+				return o.End()
+			}
+			digest := func() string { return r.record().Inputs["app"] }
+			_, err := carry(c.first)
+			was := digest()
+			if ended := err == nil; ended != (c.first["resource"] == "pods") {
+				t.Fatal(err)
+			}
+			if c.first == nil || c.then != nil && c.refused {
+				_ = r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "made", metav1.DeleteOptions{})
+			}
+			if c.then != nil {
+				_ = r.admin.CoreV1().ConfigMaps(r.name).Delete(t.Context(), "made", metav1.DeleteOptions{})
+				r.make(c.then)
+			}
+			for range 2 {
+				out, err := carry(nil)
+				if c.first["resource"] == "pods" { // it is done, and stays so whatever comes
+					c.refused = false
+				}
+				if (err != nil) != c.refused {
+					t.Fatalf("%v: %+v", err, out)
+				}
+				if c.refused && (digest() != was || !strings.Contains(fmt.Sprintf("%+v", out.Clusters), "rules")) {
+					t.Errorf("the record does not have what was shown any more, or it is not said: %+v", out)
+				}
+			}
+			role, err := r.admin.RbacV1().Roles(r.name).Get(t.Context(), "late", metav1.GetOptions{})
+			if c.refused && !apierrors.IsNotFound(err) || !c.refused && (err != nil || len(role.Rules) != 1) {
+				t.Errorf("%v: %+v", err, role)
+			}
+		})
+	}
+}

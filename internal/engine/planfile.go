@@ -150,7 +150,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 		return nil, &fleetplan.RefusedError{Findings: refused}
 	}
 	s.Locked = s.Locked || req.Locked && seal != planfile.Sound
-	req.Documents, req.Selection, req.PlanOptions, req.absent = documents, s.Selection, s.Options(req.PlanOptions), old.Absent()
+	req.Documents, req.Selection, req.PlanOptions, req.absent, req.shown = documents, s.Selection, s.Options(req.PlanOptions), old.Absent(), fleetplan.Shown{Plan: old, ID: s.ID}
 	req.Access.Context = cmp.Or(s.Context, req.Access.Context)
 	now, err := e.Plan(ctx, req.For(fleetplan.Named(old.Verb)))
 	if err != nil {

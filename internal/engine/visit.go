@@ -265,13 +265,28 @@ func (v *visit) did(done cluster.ExecuteResult) {
 
 func (l *loop) stopped() bool { return passes.Closed(l.req.Stop) }
 
-// advance makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
-// compared with what was shown. Those that are behind keep their stand-ins.
+// advance goes on to the next step: what is known then is in the record before the first write. Else what was shown stays as it was.
 func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
-	r, w := l.fp.run, v.work
 	if len(v.next(behind)) == 0 {
 		return nil, nil
 	}
+	w, shown := v.work, v.set.Copy()
+	waits, problem := l.anew(ctx, v, behind)
+	if waits != nil || problem != nil {
+		w.set = shown
+		return waits, problem
+	}
+	w.describe(v.record)
+	if err := w.target.put(ctx, v.record, nil); err != nil {
+		return nil, cluster.ProblemOf(diag.From(err, "record")[0], object.Ref{}, false)
+	}
+	return nil, nil
+}
+
+// anew makes the plan of the next step: the values are put in, the instances rendered, and what is to be done is
+// compared with what was shown. Those that are behind keep their stand-ins.
+func (l *loop) anew(ctx context.Context, v *visit, behind map[string]bool) (*rollout.Part, *cluster.Problem) {
+	r, w := l.fp.run, v.work
 	late, waits, problem := l.come(ctx, v, behind)
 	if waits != nil || problem != nil {
 		return waits, problem
@@ -285,9 +300,7 @@ func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*
 	}
 	if !findings.HasErrors() {
 		w.set.Behind = behind
-		findings = append(findings, r.desired(w.target).Reopen(ctx, w.set, func(name string) bool {
-			return behind[name] && len(v.late[name]) > 0 && slices.Contains(v.levels[v.step], name)
-		})...)
+		findings = append(findings, r.desired(w.target).Render(ctx, w.set)...)
 	}
 	if err := findings.Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{}, false)

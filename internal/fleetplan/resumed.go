@@ -43,6 +43,24 @@ func (p *FleetPlan) Resume(old *FleetPlan, d Decided, waits bool) {
 	p.Findings = append(p.Findings, goesOn(done, begun, drifted))
 }
 
+// Shown is a saved plan that is carried out, from the file of the name ID; the zero value is none.
+type Shown struct {
+	Plan *FleetPlan
+	ID   string
+}
+
+// Late are the instances of a cluster, of which record is the newest record, that the saved plan showed without values of others, where an
+// earlier run of the same file has begun it: what came since is compared with what was shown.
+func (s Shown) Late(cluster string, record *release.Record) []string {
+	if s.ID == "" || record.Saved() != s.ID {
+		return nil
+	}
+	if was := s.Plan.Cluster(cluster); was != nil {
+		return was.Late
+	}
+	return nil
+}
+
 // done leaves nothing to do in a cluster's part.
 func (c *ClusterPlan) done() {
 	c.Plan = &plan.Plan{Cluster: c.Plan.Cluster, Bundle: c.Plan.Bundle, Owner: c.Plan.Owner, Unchanged: c.Plan.Unchanged}

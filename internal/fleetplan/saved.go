@@ -190,7 +190,7 @@ func (c *ClusterPlan) verify(was *ClusterPlan, same func(saved, digest string) b
 		return nil
 	case c.Standing == staleplan.Begun:
 		return staleplan.Remains(was.Plan, c.Plan, func(ch plan.Change, digest string) bool {
-			return same(digest, ch.Digest) || c.intended[ch.Ref] == ch.Digest || c.again[ch.Instance] || slices.Contains(was.Late, ch.Instance)
+			return same(digest, ch.Digest) || c.intended[ch.Ref] == ch.Digest || c.again[ch.Instance]
 		}, same).OnCluster(c.Cluster)
 	case was.Revision != c.Revision:
 		return diag.Findings{c.Stale("it is at revision %d now, the plan was made at %d", c.Revision, was.Revision)}

@@ -51,7 +51,7 @@ type comparison struct {
 
 func (c *comparison) walk(path string, was, is any) {
 	switch {
-	case scalar(was) && scalar(is) && (c.open[path] || was == is || c.replaced(was, is)), c.whole(was, is):
+	case scalar(was) && scalar(is) && (c.open[path] || was == is || c.replaced(was, is)), c.whole(path, was, is):
 		return
 	}
 	switch x := was.(type) {
@@ -88,8 +88,12 @@ func scalar(v any) bool {
 	return true
 }
 
-// whole reports whether a value stands where its stand-in stood.
-func (c *comparison) whole(was, is any) bool {
+// whole reports whether a value stands where its stand-in stood. What is empty, or not there, may be anything's: it is a stand-in where the plan
+// showed that it is not known.
+func (c *comparison) whole(path string, was, is any) bool {
+	if empty(was) && !c.open[path] {
+		return false
+	}
 	for _, v := range c.came {
 		if sameJSON(was, v.standIn) && sameJSON(is, v.value) {
 			return true

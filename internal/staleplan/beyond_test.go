@@ -37,7 +37,12 @@ func TestBeyondWhatAPlanShowed(t *testing.T) {
 		{"a map", "{a: known after m}", "{a: {b: c}}", standIn, map[string]any{"b": "c"}, []string{"a"}, nil},
 		{"a map for a preview", "{a: {x: z}}", "{a: {b: [c]}}", map[string]any{"x": "z"}, map[string]any{"b": []any{"c"}}, []string{"a.x"}, nil},
 		{"another map", "{a: known after m}", "{a: {b: c, d: e}}", standIn, map[string]any{"b": "c"}, []string{"a"}, []string{"a"}},
-		{"a list for none", "{a: [], b: []}", "{a: [1], b: []}", []any{}, []any{int64(1)}, nil, nil},
+		{"a list for none", "{a: [], b: []}", "{a: [1], b: []}", []any{}, []any{int64(1)}, []string{"a"}, nil},
+		{"a list for none that was not shown as such", "{a: [], b: []}", "{a: [1], b: [1]}", []any{}, []any{int64(1)}, []string{"a"}, []string{"b"}},
+		{"a map for none that was not shown as such", "{a: {}, emptyDir: {}}", "{a: {b: c}, emptyDir: {b: c}}", map[string]any{}, map[string]any{"b": "c"}, []string{"a"}, []string{"emptyDir.b"}},
+		{"a null", "{a: null}", "{a: v}", nil, "v", []string{"a"}, nil},
+		{"a field more for a null", "{a: null}", "{a: v, hostPID: v}", nil, "v", []string{"a"}, []string{"hostPID"}},
+		{"a map more for a null", "{a: null}", "{a: {k: v}, b: {k: v}}", nil, map[string]any{"k": "v"}, []string{"a"}, []string{"b"}},
 		{"a preview that could not be another", "{a: eu, b: x-eu}", "{a: us, b: x-us}", "eu", "us", nil, nil},
 		{"a key", "{known after m: a}", "{v: a}", standIn, "v", nil, []string{`"known after m"`, "v"}},
 	} {
