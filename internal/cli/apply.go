@@ -256,9 +256,7 @@ func findingsOf(err error) diag.Findings {
 // hints are the commands a failure's report names, made of the flags this run had; out is what it brought about.
 func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome) report.Hints {
 	var access, all, config []string
-	for _, f := range slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)) {
-		access = append(access, "--fleet", commandline.Quoted(f))
-	}
+	access = append(access, commandline.Each("--fleet", slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)))...)
 	if s.opts.kubeconfig != "" {
 		config = []string{"--kubeconfig", commandline.Quoted(s.opts.kubeconfig)}
 	}
@@ -267,17 +265,20 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetpl
 		access = append(access, "--kube-context", commandline.Quoted(name))
 	}
 	if all = append(all, cmd.CommandPath()); cmd.Name() == "apply" && cmd.Flags().NArg() == 1 { // a saved plan goes on
-		all = append(all, commandline.Quoted(cmd.Flags().Arg(0)))
-		return report.Hints{Access: strings.Join(access, " "), Resume: strings.Join(slices.Concat(all, config, commandline.Same(cmd.Flags())), " "), Back: back(cmd, p, out, access)}
+		file := commandline.Quoted(cmd.Flags().Arg(0))
+		all = slices.Concat(all, []string{file}, config, commandline.Same(cmd.Flags()))
+		if out != nil && out.Stale() {
+			all = append([]string{cmd.Root().Name(), "plan"}, commandline.Each("-f", p.Files)...)
+			all = slices.Concat(all, access, []string{"--out", file})
+		}
+		return report.Hints{Access: strings.Join(access, " "), Resume: strings.Join(all, " "), Back: back(cmd, p, out, access)}
 	}
 	once := []string{"rotate", "to", "correct", "watch", "interval"} // to rotate again makes other values
 	if p.Verb != "apply" && len(s.opts.files) == 0 {
 		all, once = append(all, p.Bundle), append(once, "bundle")
 	}
 	all = append(all, p.Again()...)
-	for _, f := range s.opts.files {
-		all = append(all, "-f", commandline.Quoted(f))
-	}
+	all = append(all, commandline.Each("-f", s.opts.files)...)
 	return report.Hints{Access: strings.Join(access, " "), Back: back(cmd, p, out, access),
 		Resume: strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), once...)), " "),
 		Rotate: strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")}

@@ -177,8 +177,9 @@ type Problem struct {
 	Written, Late bool
 	// After is how long it was waited for.
 	After time.Duration
-	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw.
-	Err error
+	// Err is the cause, nil for readiness; a *StaleError when the cluster is not what the plan saw. Code is that of the finding that it is, if any.
+	Err  error
+	Code string
 	// Hook is the event of the hook that did not do its work. Unrecorded: it is not that, but the record of it could not be written.
 	Hook       object.HookPhase
 	Unrecorded bool
@@ -206,7 +207,7 @@ func (r ExecuteResult) Row(row *fleetplan.ClusterOutcome) {
 	row.Done, row.TimedOut = r.Done, r.TimedOut || r.NotReady()
 	for _, p := range r.Problems {
 		row.Problems = append(row.Problems, fleetplan.Problem{Object: p.Ref, Instance: p.Instance, Status: p.Status,
-			GaveUpAfter: p.After.Seconds(), Hook: p.Hook})
+			GaveUpAfter: p.After.Seconds(), Hook: p.Hook, Code: p.Code})
 	}
 }
 

@@ -45,7 +45,7 @@ func (r ExecuteResult) GoesOn() bool {
 
 // ProblemOf is a finding as the reason why a step was not begun; late where time alone was missing.
 func ProblemOf(f diag.Finding, ref object.Ref, late bool) *Problem {
-	return &Problem{Ref: ref, Instance: f.Instance, Late: late, Err: diag.Findings{f}.Err(),
+	return &Problem{Ref: ref, Instance: f.Instance, Late: late, Err: diag.Findings{f}.Err(), Code: f.Code,
 		Status: health.Status{State: health.Failed, Reason: f.What, Details: []string{f.String()}}}
 }
 

@@ -46,6 +46,15 @@ func Same(flags *pflag.FlagSet, but ...string) []string {
 	return given(flags, func(name string) bool { return !slices.Contains(once, name) && !slices.Contains(but, name) })
 }
 
+// Each is a flag with each of the values, quoted.
+func Each(flag string, values []string) []string {
+	var out []string
+	for _, v := range values {
+		out = append(out, flag, Quoted(v))
+	}
+	return out
+}
+
 // Reach are those of the flags that were given with which another command reaches the same clusters, beside fleet and kubeconfig.
 func Reach(flags *pflag.FlagSet) []string {
 	return given(flags, func(name string) bool { return slices.Contains(reach, name) })

@@ -152,6 +152,15 @@ func (s *State) Copy() *State {
 	return &out
 }
 
+// Placed are the names of the instances that are rendered or taken from the record.
+func (s *State) Placed() []string {
+	names := make([]string, len(s.Renders))
+	for i, p := range s.Renders {
+		names[i] = p.Placed.Name
+	}
+	return names
+}
+
 // Instances are the names of the bundle's instances, wherever they are placed.
 func (s *State) Instances() []string {
 	return source.Declared{Instances: s.Spec.Instances}.Names()

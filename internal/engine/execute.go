@@ -145,13 +145,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 	}
 	l.fp.run.relearn(ctx, w, result.HookStates)
 	w.describe(record) // late instances have their values now
-	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.HookStates, l.now(), release.Failed
-	switch {
-	case result.OK() && l.req.Wait:
-		record.Phase = release.Succeeded
-	case result.OK():
-		record.Phase = release.Written
-	}
+	record.Inventory, record.Hooks, record.Finished, record.Phase = result.Inventory, result.HookStates, l.now(), fleetplan.PhaseOf(result.OK(), l.req.Wait)
 	if record.Unfinished, record.Done = nil, result.Done; !result.OK() && !result.Cancelled && !fleetplan.Ends(l.fp.Verb) {
 		undone, failed := result.Ended().Undone()
 		record.Unfinished = release.InstancesOf(undone, w.Plan.Changes, record.Inventory, failed)

@@ -166,7 +166,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	}
 	now.Findings = append(now.Findings, old.Unsealed()...) // who confirms is told, too
 	now.run.decided = &s
-	now.FleetFiles, now.Context = s.FleetFiles, s.Context
+	now.Files, now.FleetFiles, now.Context = s.Files, s.FleetFiles, s.Context
 	return now, nil
 }
 

@@ -174,14 +174,10 @@ func (l *loop) begin(ctx context.Context, v *visit) bool {
 	}
 	row.Revision = record.Revision
 	v.record, v.now = record, w.Plan
-	names := make([]string, len(w.set.Renders))
-	for i, p := range w.set.Renders {
-		names[i] = p.Placed.Name
-	}
 	refs := l.fp.run.refs(w.target, w.set)
 	late := refs.Late()
 	v.late, v.end = refs.Sources(), l.now().Add(l.req.timeout())
-	v.levels = latevalues.Levels(names, w.set.Depends, v.late, late)
+	v.levels = latevalues.Levels(w.set.Placed(), w.set.Depends, v.late, late)
 	maps.DeleteFunc(v.late, func(name string, _ []latevalues.Source) bool { return late[name] == "" })
 	return true
 }

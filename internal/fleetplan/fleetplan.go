@@ -50,9 +50,9 @@ type FleetPlan struct {
 	Findings diag.Findings `json:"findings,omitempty"`
 	// Confirm is the number of deletions and recreations of the whole run, where that has several bundles.
 	Confirm int `json:"-"`
-	// FleetFiles and Context are those that a saved plan was made with.
-	FleetFiles []string `json:"-"`
-	Context    string   `json:"-"`
+	// Files, FleetFiles and Context are those that a saved plan was made with.
+	Files, FleetFiles []string `json:"-"`
+	Context           string   `json:"-"`
 }
 
 // HeadOf is the revision that a cluster with this record has delivered: that of the plan where a rollback has nothing to do there.

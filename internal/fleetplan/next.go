@@ -9,6 +9,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/rollout"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
 // Resuming says what the same command does once more. skips: it goes on without clusters that do not answer.
@@ -18,6 +19,8 @@ func (o *Outcome) Resuming(skips bool) string {
 		return "is another release: this one was aborted, and its approvals with it"
 	case o.Word == "paused":
 		return "resumes after that: finished clusters cost no write"
+	case o.Stale():
+		return "plans anew, with what came: finished clusters cost no write"
 	case o.WentBack.Said() != "":
 		return "brings the same again, and goes back again: change the files first"
 	case o.Opens != nil:
@@ -30,6 +33,13 @@ func (o *Outcome) Resuming(skips bool) string {
 		return "resumes: what is done costs no write"
 	}
 	return "resumes: finished clusters cost no write"
+}
+
+// Stale reports whether values came that the plan did not show: a saved one does not go on.
+func (o *Outcome) Stale() bool {
+	return slices.ContainsFunc(o.Clusters, func(c ClusterOutcome) bool {
+		return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Code == staleplan.CodeStale })
+	})
 }
 
 // deadWave is the first wave of which no cluster answers, 0 for none.

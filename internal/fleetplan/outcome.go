@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,8 @@ type Problem struct {
 	Digest    string `json:"digest,omitempty"`
 	// Hook is the event of the hook that did not do its work.
 	Hook object.HookPhase `json:"hook,omitempty"`
+	// Code is that of the finding that stands against it, "" where none does: stale-plan.
+	Code string `json:"code,omitempty"`
 }
 
 // Keep ends the row where somebody has paused or aborted the release since the run began, or where nobody can tell (err); it reports
@@ -163,6 +166,17 @@ func (c *ClusterOutcome) Close(done, writtenAlone bool, cause error, interrupted
 	}
 }
 
+// PhaseOf is how a release ended on a cluster: all says that everything was written and, where it was waited for, got ready.
+func PhaseOf(all, waited bool) release.Phase {
+	switch {
+	case all && waited:
+		return release.Succeeded
+	case all:
+		return release.Written
+	}
+	return release.Failed
+}
+
 // Unbegun tells what of instances was not begun, a line each; where clusters have the same in common it is said once. names tells of clusters.
 func (o *Outcome) Unbegun(names func(clusters []string) string, all bool) []string {
 	const most = 5
@@ -170,7 +184,12 @@ func (o *Outcome) Unbegun(names func(clusters []string) string, all bool) []stri
 	on := map[string][]string{}
 	for _, c := range o.Clusters {
 		for _, n := range c.NotBegun {
-			text := n.String()
+			if slices.ContainsFunc(c.Problems, func(p Problem) bool {
+				return p.Instance == n.Instance && p.Status.Reason != "" && strings.Contains(n.Why, p.Status.Reason)
+			}) {
+				n.Why = "" // the problem says it
+			}
+			text := strings.TrimSuffix(n.String(), ": ")
 			if on[text] == nil {
 				texts = append(texts, text)
 			}

@@ -44,10 +44,10 @@ type Status struct {
 }
 
 // Lines are the texts of a status, the cause before what follows from it: what a pod says, or what makes waiting useless,
-// stands before the reason.
+// stands before the reason. A detail in which the reason stands says both.
 func (s Status) Lines() []string {
 	var reason []string
-	if s.Reason != "" {
+	if s.Reason != "" && (len(s.Details) == 0 || !strings.Contains(s.Details[0], s.Reason)) {
 		reason = []string{s.Reason}
 	}
 	if len(s.Details) > 0 && (s.Stalled || strings.HasPrefix(s.Details[0], "pod ")) {
