@@ -79,8 +79,11 @@ type Resolver struct {
 	// Follows: bundles were planned before in the same run. Ahead is what comes with those of them that a state's bundle requires.
 	Follows bool
 	Ahead   func(context.Context, *State) plan.Ahead
-	// Later is the bundle of those after which what a Secret of the cluster holds is known, "" where it is known.
-	Later func(*State) string
+	// Later is the bundle of those after which what a Secret of the cluster holds is known, "" where it is known; the zero Ref is one that is
+	// not there.
+	Later func(*State, object.Ref) string
+	// Former is what a plan made up that this one is made in place of, so that both are the same; nil for none.
+	Former *Made
 	// Beside is what is kept for the bundles of the same files, and for those that were removed from them.
 	Beside func(context.Context, *State, chance.Own) ([]chance.Beside, error)
 }

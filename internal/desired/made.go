@@ -163,13 +163,28 @@ func (r Resolver) generated(ctx context.Context, s *State, in v1alpha1.Instance,
 		f.Pos, f.Path = g.Pos, g.At
 		return g.Value(g.Placeholder()), &f
 	}
-	c.Value = r.source(m).Text(g.Length, g.Alphabet)
+	if c.Value = r.Former.text(in.Name, c); c.Value == "" {
+		c.Value = r.source(m).Text(g.Length, g.Alphabet)
+	}
 	a := m.now[in.Name]
 	a.Calls = append(slices.Clone(a.Calls), c)
 	m.now[in.Name] = a
 	m.fresh[in.Name]++
 	r.hide(in.Name, a)
 	return g.Value(c.Value), nil
+}
+
+// text is what was made up for a call of an instance, "" for nothing.
+func (m *Made) text(instance string, c chance.Call) string {
+	if m == nil {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.IndexFunc(m.now[instance].Calls, c.Same); i >= 0 {
+		return m.now[instance].Calls[i].Value
+	}
+	return ""
 }
 
 // newValues is the number of the bundle's own values that this run made up for an instance, and unrecorded whether one before it made

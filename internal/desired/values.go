@@ -97,7 +97,10 @@ func (t *Target) Forget(f bind.From, at object.Ref) { t.seen.Forget(wanted{at, f
 
 // forValues is the cluster as the reader of values sees it: one that can be asked for Secrets when it is connected.
 func (r Resolver) forValues(s *State, instance string) values.Target {
-	out := values.Target{Cluster: r.Cluster.Name, Instance: instance, Later: r.Later(s)}
+	out := values.Target{Cluster: r.Cluster.Name, Instance: instance, Later: r.Later(s, object.Ref{})}
+	out.Writes = func(namespace, name string) string {
+		return r.Later(s, object.Ref{Kind: "Secret", Namespace: namespace, Name: name})
+	}
 	if r.Session != nil {
 		out.Secrets = r.secretData
 	}

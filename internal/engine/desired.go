@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -11,6 +12,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/madeguard"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -40,8 +42,8 @@ func (r *run) desired(t *target) desired.Resolver {
 	return desired.Resolver{Target: &t.Target, Sources: r.sources, Renderers: r.Renderers, Memo: &r.memo, Marks: &r.marks, Reader: r.reader, Redactor: r.Redactor,
 		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, Rotate: r.req.Rotate, Now: r.now,
 		Follows: len(r.req.Before) > 0, Late: r.req.shown.Late(t.Cluster.Name, t.Record),
-		Ahead:   func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
-		Later:   func(s *desired.State) string { return r.later(t, s) },
+		Ahead: func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
+		Later: func(s *desired.State, at object.Ref) string { return r.later(t, s, at) }, Former: r.req.former[t.Cluster.Name],
 		Beside: func(ctx context.Context, s *desired.State, own chance.Own) ([]chance.Beside, error) {
 			if !r.req.HasBundles() {
 				return nil, nil
@@ -56,11 +58,13 @@ func (r *run) refs(t *target, s *desired.State) valuerefs.References {
 	return r.desired(t).References(s)
 }
 
-// later is the last of the bundles that the state's bundle requires and that have something to do on the cluster first, "" for none.
-func (r *run) later(t *target, s *desired.State) (bundle string) {
-	for _, need := range s.Spec.Requires {
-		if w := r.req.Before[need.Bundle].work(t.Cluster.Name); w != nil && !r.req.done && !w.settled() {
-			bundle = need.Bundle
+// later is the last of the bundles that the state's bundle requires and that have something to do on the cluster first, or, of an object, one that
+// is done before and writes it; "" for none.
+func (r *run) later(t *target, s *desired.State, at object.Ref) (bundle string) {
+	before := map[bool][]string{true: release.Needs(s.Spec), false: slices.Sorted(maps.Keys(r.req.Before))}[at == object.Ref{}]
+	for _, name := range before {
+		if w := r.req.Before[name].work(t.Cluster.Name); w != nil && !r.req.done && !w.settled() && (at == object.Ref{} || w.Writes(at)) {
+			bundle = name
 		}
 	}
 	return bundle

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/cuelang"
 	"hawser.dev/hawser/internal/dag"
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -150,6 +151,8 @@ type RunOptions struct {
 	absent map[string]string
 	// shown is the saved plan that is carried out.
 	shown fleetplan.Shown
+	// former is what a plan made up, by cluster, that this one is made in place of.
+	former map[string]*desired.Made
 	// done: what is done before the bundle in the same run has been carried out.
 	done bool
 }

@@ -11,7 +11,6 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/maskguard"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/planfile"
 	"hawser.dev/hawser/internal/staleplan"
 )
@@ -84,27 +83,11 @@ func (fp *Prepared) written(digests *planfile.Digests) ([]byte, error) {
 		for j := range cp.Plan.Changes {
 			ch := &cp.Plan.Changes[j]
 			body, ok := bodies[ch.Ref]
-			ch.Keyed(!ok || fp.run.holdsSecret(body), staleplan.Hides(*ch), fp.run.keysHoldSecret(body), digests.Key)
+			ch.Keyed(!ok || maskguard.Holds(body, fp.run.Redactor), staleplan.Hides(*ch), maskguard.KeysHoldSecret(body, fp.run.Redactor), digests.Key)
 		}
 	}
 	out.Groups = nil // made of the changes by whoever reads them
 	return json.Marshal(out)
-}
-
-// holdsSecret: a Secret, or an object in which a value known to be secret turns up.
-func (r *run) holdsSecret(o object.Object) bool {
-	if o.Secret() {
-		return true
-	}
-	data, err := json.Marshal(o.Body)
-	return err != nil || r.Redactor.Value(o.Instance, string(data)) != string(data)
-}
-
-// keysHoldSecret: a value known to be secret is, or may be, a key of the object's managed fields.
-func (r *run) keysHoldSecret(o object.Object) bool {
-	return r.Redactor.Knows() && maskguard.KeysHold(map[string]any(o.Body), func(text string) bool {
-		return r.Redactor.Value(o.Instance, text) != text || r.Redactor.Redact(text) != text
-	})
 }
 
 // ReadPlan reads a saved plan for showing it; it contacts nothing and cannot be applied. A file that was changed after this

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/fleetplan"
 )
 
@@ -12,6 +13,10 @@ func (e *Engine) Renew(ctx context.Context, shown *Prepared, req Request) (*Prep
 	shown.Close()
 	again := shown.run.req
 	again.ConfirmDelete, again.Before, again.done, again.absent = req.ConfirmDelete, nil, true, shown.Absent()
+	again.former = map[string]*desired.Made{}
+	for name, w := range shown.works {
+		again.former[name] = &w.target.Made
+	}
 	now, err := e.Plan(ctx, again)
 	if err != nil {
 		return nil, err

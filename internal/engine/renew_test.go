@@ -127,6 +127,49 @@ func TestRenewedReference(t *testing.T) {
 	if fp := r.plan(b); !fp.settled() {
 		t.Errorf("left to do: %+v %v", fp.Clusters[0].Plan.Changes, fp.Findings)
 	}
+
+	// The bundle gives the Secret another value: what takes it is shown as a change, and is one in the same run.
+	r.write("first.yaml", strings.Replace(r.read("first.yaml"), "hunter22", "hunter33", 1))
+	first, second, req = r.both(a, b)
+	if fateOf(second, "copy") != "update changed" || !slices.Contains(codes(second), values.CodeNotRead) {
+		t.Errorf("copy: %q, %v", fateOf(second, "copy"), second.Findings)
+	}
+	r.carried(first, a)
+	if renewed, err = r.Renew(t.Context(), second, req); err != nil {
+		t.Fatal(err)
+	}
+	r.carried(renewed, req)
+	if cm, err = r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "copy", metav1.GetOptions{}); err != nil || cm.Data["text"] != "hunter33" {
+		t.Errorf("%v %v", cm.Data, err)
+	}
+}
+
+// What is made up for a bundle when it is planned is what it gets when it is planned anew after another one, also in an object of which the rest
+// is known only later.
+func TestRenewedIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: pw}\nstringData:\n  gen: {{ .Values.gen | quote }}\n  own: {{ randAlphaNum 20 | quote }}\n  ip: {{ .Values.ip | quote }}\n"+
+		"  sum: {{ .Values.gen | sha256sum }}\n")
+	a, b := r.pair("", r.configMap("first", "k: v"), "apiVersion: v1\nkind: Service\nmetadata: {name: lb}\nspec: {ports: [{port: 80}]}\n")
+	text := strings.Replace(r.read("bundle.yaml"), "name: "+b.Bundle+"\n    instances:\n", "name: "+b.Bundle+"\n    instances:\n      pw:\n        namespace: "+r.name+
+		"\n        helm: {chart: ./chart}\n        values: {gen: {generate: {length: 12}}, ip: {from: {instance: app, object: v1/Service/lb, path: spec.clusterIP}}}\n", 1)
+	r.write("bundle.yaml", text)
+	r.requires(a, b)
+	first, second, req := r.both(a, b)
+	r.carried(first, a)
+	renewed, err := r.Renew(t.Context(), second, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.carried(renewed, req)
+	pw, err := r.admin.CoreV1().Secrets(r.name).Get(t.Context(), "pw", metav1.GetOptions{})
+	if err != nil || len(pw.Data["gen"]) != 12 || len(pw.Data["own"]) != 20 || len(pw.Data["ip"]) == 0 {
+		t.Errorf("%v %v", pw.Data, err)
+	}
+	b.Among = nil
+	if fp := r.plan(b); !fp.settled() {
+		t.Errorf("left to do: %+v %v", fp.Clusters[0].Plan.Changes, fp.Findings)
+	}
 }
 
 // What somebody else wrote since the plans were shown is refused, on what the first bundle has nothing to do with.

@@ -81,6 +81,13 @@ func (p *FleetPlan) Absent() map[string]string {
 
 const whenPlanned = " (when planned)"
 
+// Writes reports whether the cluster's part does something to an object, or leaves it to others.
+func (c *ClusterPlan) Writes(at object.Ref) bool {
+	return c.Plan != nil && slices.ContainsFunc(c.Plan.Changes, func(ch plan.Change) bool {
+		return ch.Ref == at && (ch.Action.Writes() || ch.Action == plan.Release)
+	})
+}
+
 // wrote are the objects that plans do something to on a cluster.
 func wrote(plans []*FleetPlan, cluster string) map[object.Ref]bool {
 	out := map[object.Ref]bool{}

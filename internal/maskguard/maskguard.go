@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // named is how many places a warning names.
@@ -183,6 +184,22 @@ func removed(fields []plan.FieldChange, hides func(key string) bool) (out []stri
 		}
 	}
 	return out
+}
+
+// Holds reports whether an object is a Secret, or a value known to be secret turns up in it.
+func Holds(o object.Object, by *redact.Redactor) bool {
+	if o.Secret() {
+		return true
+	}
+	data, err := json.Marshal(o.Body)
+	return err != nil || by.Value(o.Instance, string(data)) != string(data)
+}
+
+// KeysHoldSecret reports whether a value known to be secret is, or may be, a key of an object's managed fields.
+func KeysHoldSecret(o object.Object, by *redact.Redactor) bool {
+	return by.Knows() && KeysHold(map[string]any(o.Body), func(text string) bool {
+		return by.Value(o.Instance, text) != text || by.Redact(text) != text
+	})
 }
 
 // KeysHold reports whether something secret is a key of a map in an object's body, an item of a list, or in an item of a list, by which that may be

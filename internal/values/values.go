@@ -48,8 +48,9 @@ type Target struct {
 	Instance string
 	Secrets  Secrets
 	// Later is a bundle that is carried out before the one that takes the values: a Secret that is not there may come with
-	// it, "" for none.
-	Later string
+	// it, "" for none. Writes is one of those that changes a Secret, "" for none, too; nil is none.
+	Later  string
+	Writes func(namespace, name string) (bundle string)
 }
 
 // Reader resolves references for one run. Every distinct one is asked once, those to Secrets of the target once per
@@ -99,6 +100,11 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 			return ref.String(), &f
 		}
 		on = t.Cluster
+		if t.Writes != nil {
+			if bundle := t.Writes(spec.Kube.Namespace, ref.Path); bundle != "" {
+				return later(ref, bundle)
+			}
+		}
 	}
 	value, err := one(&r.mu, r.asked, on+"\x00"+ref.String()).Get(ctx, func() (string, error) {
 		store, err := one(&r.mu, r.stores, on+"\x00"+ref.Store).Get(ctx, func() (secret.Store, error) { return r.options.Open(spec, t.Secrets) })
@@ -108,8 +114,7 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		return store.Get(ctx, ref)
 	})
 	if t.Later != "" && on != "" && apierrors.IsNotFound(err) {
-		f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which is required", ref, t.Later)
-		return ref.String(), &f
+		return later(ref, t.Later)
 	}
 	if err == nil {
 		r.options.Redactor.AddFor(t.Instance, value)
@@ -127,6 +132,12 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		return "", &f
 	}
 	return value, nil
+}
+
+// later is a reference that stands for itself until a bundle is done that makes what it leads to.
+func later(ref secret.Ref, bundle string) (string, *diag.Finding) {
+	f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which comes first", ref, bundle)
+	return ref.String(), &f
 }
 
 // one is the entry of a key, made when it is not there.

@@ -68,6 +68,15 @@ func without(err error, later string) Target {
 	return Target{Cluster: "a", Later: later, Secrets: func(context.Context, string, string) (map[string][]byte, error) { return nil, err }}
 }
 
+// written is a target for which a bundle that writes a Secret of the store is carried out before.
+func written(secret string) Target {
+	out := on("a")
+	out.Writes = func(namespace, name string) string {
+		return map[bool]string{true: "platform"}[namespace != "" && name == secret]
+	}
+	return out
+}
+
 var errNoSecret = apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "db")
 
 func TestResolve(t *testing.T) {
@@ -86,6 +95,9 @@ func TestResolve(t *testing.T) {
 		{reason: "a Secret that is not there", ref: "ref://vault:db/password", target: without(errNoSecret, ""), code: "secret-not-found"},
 		{reason: "one that may come with a bundle", ref: "ref://vault:db/password", target: without(errNoSecret, "platform"), want: "ref://vault:db/password",
 			code: "secret-not-read", says: []string{"known only when bundle platform is done"}},
+		{reason: "one that a bundle writes first", ref: "ref://vault:db/password", target: written("db"), want: "ref://vault:db/password",
+			code: "secret-not-read", says: []string{"known only when bundle platform is done"}},
+		{reason: "beside one that a bundle writes first", ref: "ref://vault:db/password", target: written("other"), want: "of-a"},
 		{reason: "one that may not be read", ref: "ref://vault:db/password", target: without(errors.New("forbidden"), "platform"), code: "secret-not-found"},
 		{reason: "another store", ref: "ref://db/pass", target: without(errNoSecret, "platform"), code: "secret-not-found"},
 		{reason: "no such value", ref: "ref://db/pass", target: on("a"), code: "secret-not-found", says: []string{"ref://db/pass", "there is no db/pass"}},
