@@ -99,9 +99,9 @@ func TestSavedPlanTakesLateValues(t *testing.T) {
 	}{
 		"refused":                 {evil, nil, true},
 		"comes later":             {nil, good, false},
-		"comes later and is more":       {nil, evil, true},
-		"refused and then not":  {evil, good, false},
-		"written and then more": {good, evil, true},
+		"comes later and is more": {nil, evil, true},
+		"refused and then not":    {evil, good, false},
+		"written and then more":   {good, evil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
