@@ -1,6 +1,6 @@
 // Package mask is the last to see what is printed: it hides secret values in it, and keeps documents what they are.
 //
-// mask must not know what is secret: it is given a function that hides it.
+// mask must not know which values are secret: it is given a function that hides them.
 package mask
 
 import (
@@ -12,11 +12,12 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Writer is the last one to see what is printed. What it writes is what it was given, save for secret values: in
 // text they are masked, in JSON and YAML documents inside of strings that are values or texts alone: keys, names and our own
-// words stay, and the documents what they are.
+// words stay, but for what authenticates in an address, and the documents what they are.
 type Writer struct {
 	To   io.Writer
 	Mask func(string) string
@@ -63,8 +64,8 @@ func (m *Writer) hidden(data []byte, text string) []byte {
 }
 
 // names are the fields of our documents that name or identify something, or say one of our own words. Nothing that somebody
-// made secret changes them: what hides secrets there is whoever made the name (plan.RedactFindings). All other strings are
-// values, texts of others or made of them.
+// made secret changes them: what hides secrets there is whoever made the name (plan.RedactFindings). What authenticates in an
+// address is masked in them, too, as that needs no value. All other strings are values, texts of others or made of them.
 var names = map[string]bool{"action": true, "apart": true, "behindOf": true, "how": true, "names": true, "reference": true, "after": true, "apis": true, "apiVersion": true, "as": true, "bundle": true, "bundles": true, "applyHash": true, "cluster": true,
 	"clusters": true, "code": true, "commit": true, "content": true, "created": true, "days": true, "delete": true, "digest": true, "elsewhere": true, "ended": true, "event": true, "events": true, "file": true,
 	"fleet": true, "foreignDigest": true, "formerEntries": true, "fromManagers": true, "group": true, "hawser": true, "omitFields": true, "hook": true, "images": true, "inputs": true, "instance": true, "instances": true, "kind": true,
@@ -87,7 +88,7 @@ type level struct {
 	key   bool // a key comes next
 }
 
-// maskStrings masks the strings of valid JSON that are neither keys nor names.
+// maskStrings masks the strings of valid JSON that are neither keys nor names; in names what authenticates in addresses.
 func maskStrings(data []byte, mask func(string) string) []byte {
 	var out bytes.Buffer
 	open := []level{{}}
@@ -124,7 +125,10 @@ func maskStrings(data []byte, mask func(string) string) []byte {
 		switch {
 		case top.key && !top.fixed:
 			top.field = s
-		case !top.key && err == nil && !names[top.field]:
+		case top.key || err != nil:
+		case names[top.field]:
+			literal = maskString(literal, s, redact.Addresses)
+		default:
 			literal = maskString(literal, s, mask)
 		}
 		out.Write(literal)

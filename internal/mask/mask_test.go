@@ -73,6 +73,36 @@ func TestMaskedWriter(t *testing.T) {
 	}
 }
 
+// What authenticates in an address is hidden in names, too, whichever they are, in JSON and YAML; and nothing else of them.
+func TestAddressesInNames(t *testing.T) {
+	const said, hidden = "https://me:pw@charts.example.com/x?token=UrlCanary77&page=2", "https://***@charts.example.com/x?token=***&page=2"
+	doc := map[string]any{}
+	for name := range names {
+		doc[name] = said
+	}
+	doc["source"] = map[string]any{"name": said, "reference": []string{said}, "hunter2": "x"}
+	for form, encode := range map[string]func(w *Writer) error{
+		"json": func(w *Writer) error { return report.JSON(w, doc) }, "yaml": func(w *Writer) error { return report.YAML(w, doc) },
+	} {
+		var b bytes.Buffer
+		if err := encode(&Writer{To: &b, Mask: redact.New("hunter2").Sweep}); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := yaml.Unmarshal(b.Bytes(), &got); err != nil || len(got) != len(doc) {
+			t.Fatalf("%s: %v: %s", form, err, &b)
+		}
+		for name := range names {
+			if got[name] != hidden {
+				t.Errorf("%s: %s: %v", form, name, got[name])
+			}
+		}
+		if s := b.String(); strings.Contains(s, "UrlCanary77") || !strings.Contains(s, "hunter2") {
+			t.Errorf("%s: %s", form, s)
+		}
+	}
+}
+
 // stringKeys are the fields of a type's JSON that hold strings, "labels{}" for those that others name.
 func stringKeys(t reflect.Type, key string, seen map[reflect.Type]bool, out map[string]bool) {
 	switch t.Kind() {

@@ -109,18 +109,13 @@ func AsRun(in Input, lock lockfile.File) (lockfile.Promotions, diag.Findings) {
 			if run.Suspended {
 				continue
 			}
-			if !same(s, run.Source) || source.Exact(s.Want) && !source.Allows(s.Want, run.pin().Version) || s.Ref.Digest != "" && s.Ref.Digest != run.Digest {
+			if !s.Is(run.Source) || source.Exact(s.Want) && !source.Allows(s.Want, run.pin().Version) || s.Ref.Digest != "" && s.Ref.Digest != run.Digest {
 				findings = append(findings, moved(in.Release, i.Name, c.Cluster, "the files say "+s.Title(cmp.Or(s.Want, s.Ref.Digest))+", and it has "+told(run.Instance)))
 			}
 			out.Set(in.From.Fleet, in.Bundle, lockfile.OnCluster(c.Cluster), s.Key(), run.pin())
 		}
 	}
 	return out, findings
-}
-
-// same reports whether a source is the one of a record, but for its version.
-func same(s source.Source, d source.Described) bool {
-	return s.Kind == d.Kind && s.Name == d.Name && s.Repo == d.Repository
 }
 
 func moved(r *history.Release, instance, cluster, why string) diag.Finding {
@@ -204,7 +199,7 @@ func (d *decision) instance(cluster string, i v1alpha1.Instance) {
 			return
 		}
 		row.How, row.From = Local, row.To
-	case !same(s, run.Source):
+	case !s.Is(run.Source):
 		d.no(i, cluster, diag.Pos{}, i.Name+" is another source for "+cluster, fmt.Sprintf("the files say %s, and %s has %s", s.Title(s.Want), d.From, run.Source), "promote what is one source; write the other one yourself")
 		return
 	case run.Digest == "":

@@ -9,6 +9,10 @@ import (
 // userInfo finds the user and password of a URL; over HTTP a user alone is a token.
 var userInfo = lazyregexp.New(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)[^/@\s"'<>]+@`)
 
+// Addresses masks in a text, without knowing any value, what authenticates in the addresses that stand in it: a user's password (over HTTP the
+// user, too), and the values of parameters that say so.
+func Addresses(text string) string { return hide(text, userSpans(text, nil)) }
+
 // userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password, and in queries; and in headers.
 func userSpans(text string, out []span) []span {
 	out = headerSpans(text, querySpans(text, out))

@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/source"
 )
 
 // V is the version of the record's schema written by this package, and the newest one it reads.
@@ -102,6 +103,7 @@ func decodeRecord(text []byte) (*Record, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	r.Sources = source.Masked(r.Sources)
 	if err := r.plain(); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,24 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// A record that an earlier version wrote with a token in the address of a source is read without it.
+func TestSourcesAreReadWithoutTokens(t *testing.T) {
+	r := storetest.Record(t, 3)
+	r.Sources = map[string]string{"api": "manifests https://h/x?token=UrlCanary77 1.0.0", "web": "helm web 2.0.0 (https://h/charts?sig=UrlCanary78)"}
+	data, err := release.EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := release.DecodeRecord(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"api": "manifests https://h/x?token=*** 1.0.0", "web": "helm web 2.0.0 (https://h/charts?sig=***)"}
+	if diff := cmp.Diff(want, got.Sources); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRevisionRoundTrip(t *testing.T) {
 	r, objects := storetest.Record(t, 3), storetest.Objects(3, "x")
 	r.V = 0 // is written as the current one

@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lockfile"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Source is where an instance's objects come from, as the bundle says it. Equal Sources hold the same content.
@@ -150,7 +151,8 @@ func (s Source) Key() string {
 	return strings.Join(parts, " ")
 }
 
-// Title is the source for people, with the version it is now: "helm api 2.3.1 (https://charts.example.com)".
+// Title is the source for people, with the version it is now: "helm api 2.3.1 (https://charts.example.com)". Records keep it, for whoever
+// may read them: what authenticates in an address is masked.
 func (s Source) Title(version string) string {
 	title := s.Kind
 	if s.Kind != "manifests" || s.Ref.URL != "" {
@@ -162,7 +164,7 @@ func (s Source) Title(version string) string {
 	if s.Repo != "" {
 		title += " (" + s.Repo + ")"
 	}
-	return title
+	return redact.Addresses(title)
 }
 
 // Described is a source as records hold it: by its title.
@@ -180,10 +182,10 @@ func (d Described) String() string {
 	return strings.Join(slices.DeleteFunc([]string{d.Kind, d.Name, d.Version}, func(x string) bool { return x == "" }), " ")
 }
 
-// Describe takes a title apart that Title made.
+// Describe takes a title apart that Title made. What authenticates in its addresses is masked: earlier versions kept it in the clear.
 func Describe(title string) Described {
 	var d Described
-	d.Kind, title, _ = strings.Cut(title, " ")
+	d.Kind, title, _ = strings.Cut(redact.Addresses(title), " ")
 	if rest, ok := strings.CutSuffix(title, ")"); ok {
 		if at := strings.LastIndex(rest, " ("); at >= 0 {
 			title, d.Repository = rest[:at], rest[at+2:]
@@ -196,6 +198,19 @@ func Describe(title string) Described {
 		d.Name, d.Version = title[:at], title[at+1:]
 	}
 	return d
+}
+
+// Is reports whether a source is the one of a record, but for its version, and for what authenticates in its address.
+func (s Source) Is(d Described) bool {
+	return s.Kind == d.Kind && redact.Addresses(s.Name) == redact.Addresses(d.Name) && redact.Addresses(s.Repo) == redact.Addresses(d.Repository)
+}
+
+// Masked are the titles of a record, without what authenticates in their addresses.
+func Masked(titles map[string]string) map[string]string {
+	for name, title := range titles {
+		titles[name] = redact.Addresses(title)
+	}
+	return titles
 }
 
 // Names are what a user may call the source by: its key, its key without the version, and as the bundle writes it.

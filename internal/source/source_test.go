@@ -111,6 +111,39 @@ func newResolver(pins map[string]lockfile.Pin) (*Resolver, *registry) {
 		Digest: func(context.Context, v1alpha1.Instance, module.Reading) (string, error) { return "sha256:files", nil }}, reg
 }
 
+// What authenticates in an address is in no title, and in nothing that is made of one, also of records that have it in the clear; a source
+// is the same one whatever authenticates in it.
+func TestTitlesShowNoTokens(t *testing.T) {
+	const address = "https://h/x?token=UrlCanary77&page=2"
+	for kind, in := range map[string]v1alpha1.Instance{
+		"manifests": {Manifests: &v1alpha1.ManifestsSource{URL: address, Digest: "sha256:1"}},
+		"module":    {Module: &v1alpha1.ModuleSource{URL: address, Version: "1.0.0"}},
+		"chart":     {Helm: &v1alpha1.HelmSource{Chart: address}},
+		"repo":      {Helm: &v1alpha1.HelmSource{Chart: "api", Repo: address}},
+	} {
+		s, ok := Of(in)
+		if !ok {
+			t.Fatal(kind)
+		}
+		clear := s.Kind + " " + s.Name + " 1.0.0"
+		if s.Repo != "" {
+			clear += " (" + s.Repo + ")"
+		}
+		for _, title := range []string{s.Title("1.0.0"), clear} {
+			d := Describe(title)
+			if !s.Is(d) || d.Version != "1.0.0" || !strings.Contains(d.Name+d.Repository, "https://h/x?token=***&page=2") || strings.Contains(fmt.Sprint(d, d.String()), "UrlCanary77") {
+				t.Errorf("%s: %q is %+v", kind, title, d)
+			}
+		}
+		if title := s.Title("1.0.0"); strings.Contains(title, "UrlCanary77") || Masked(map[string]string{"web": clear})["web"] != title {
+			t.Errorf("%s: %s", kind, title)
+		}
+	}
+	if s, _ := Of(v1alpha1.Instance{Manifests: &v1alpha1.ManifestsSource{URL: "https://h/y?token=UrlCanary77"}}); s.Is(Describe("manifests " + address + " 1")) {
+		t.Error("another address is the same source")
+	}
+}
+
 // A range is resolved once, whoever asks for it at the same time; the version that was found is fetched by digest.
 func TestOncePerRun(t *testing.T) {
 	r, reg := newResolver(nil)

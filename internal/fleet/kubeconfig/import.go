@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"cuelang.org/go/cue/literal"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // ImportOptions say what becomes a fleet file.
@@ -92,15 +95,22 @@ func Import(o ImportOptions) (string, diag.Findings) {
 // entry is one cluster of the file. server is its address, twin an earlier cluster with the same one, path its kubeconfig.
 type entry struct{ name, group, context, server, twin, path string }
 
-// about is a comment on where the cluster is, "" when nothing is known.
+// about is a comment on where the cluster is, on one line, "" when nothing is known.
 func (e entry) about() string {
-	switch {
-	case e.server == "":
-		return ""
-	case e.twin != "":
-		return e.server + ", the same server as " + e.twin + ": keep one of them"
+	server := onOneLine(redact.Addresses(e.server))
+	if e.twin != "" {
+		return server + ", the same server as " + e.twin + ": keep one of them"
 	}
-	return e.server
+	return server
+}
+
+// onOneLine is a text of others as it may stand in a comment: what ends a line, for whichever reader, and what nobody sees, as escapes.
+func onOneLine(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	quoted := strconv.Quote(text)
+	return quoted[1 : len(quoted)-1]
 }
 
 // groupRanks are the guessed groups in the order in which they are written: changes should reach production last.
@@ -135,13 +145,15 @@ func entriesOf(contexts []string) []entry {
 		rank int
 	}
 	var all []ranked
-	used := map[string]int{}
+	used := map[string]bool{}
 	for _, context := range contexts {
 		group, rank := guessGroup(context)
-		name := clusterName(context)
-		if used[name]++; used[name] > 1 {
-			name += "-" + strconv.Itoa(used[name])
+		called := clusterName(context)
+		name := called
+		for n := 2; used[name]; n++ {
+			name = called + "-" + strconv.Itoa(n)
 		}
+		used[name] = true
 		all = append(all, ranked{entry{name: name, group: group, context: context}, rank})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return a.rank - b.rank })
