@@ -2,6 +2,7 @@ package kubeconfig
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,6 +176,53 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 	ca := write(t, "ca.crt", "x")
 	if _, fs = Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: path, Override: fleet.Override{CertificateAuthority: ca}}); len(fs) > 0 {
 		t.Errorf("verified by the flag's authority, and warned of: %v", fs)
+	}
+}
+
+// TestResolveWithoutTLS: a server that is asked without TLS is one whose certificate nobody verifies, whatever the kubeconfig and the flags say of
+// certificates: no proxy of the fleet's file is used but one on this machine. On this machine alone nobody is on the way.
+func TestResolveWithoutTLS(t *testing.T) {
+	config := func(server string) string {
+		return write(t, "config", `
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "`+server+`"}}]
+users: [{name: u, user: {token: s3cret}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+`)
+	}
+	ca := write(t, "ca.crt", "x")
+	for _, of := range []struct{ server, flag, proxy, want string }{
+		{"http://one.example:8080", "", "http://192.0.2.2:18555", "insecure-proxy"},
+		{"HTTP://me:s3cret@one.example", "", "socks5://192.0.2.2:1080", "insecure-proxy"},
+		{"http://127.0.0.1:8001", "", "http://192.0.2.2:18555", "insecure-proxy"},
+		{"https://one.example", "http://two.example", "http://192.0.2.2:18555", "insecure-proxy"},
+		{"http://one.example:8080", "", "http://localhost:3128", "insecure-tls"},
+		{"http://one.example:8080", "", "", "insecure-tls"},
+		{"https://one.example", "http://two.example", "", "insecure-tls"},
+		{"http://one.example", "https://two.example", "http://192.0.2.2:18555", ""},
+		{"http://127.0.0.1:8001", "", "", ""},
+		{"http://localhost:8001", "", "http://[::1]:3128", ""},
+	} {
+		for _, authority := range []string{"", ca} {
+			c := declared("x")
+			c.ProxyURL = of.proxy
+			got, fs := Resolve(c, fleet.AccessOptions{Kubeconfig: config(of.server), Override: fleet.Override{Server: of.flag, CertificateAuthority: authority}})
+			code := ""
+			if len(fs) == 1 {
+				code = fs[0].Code
+			}
+			if code != of.want || len(fs) > 1 || fs.HasErrors() != (of.want == "insecure-proxy") || fs.HasErrors() && got.Server != "" || strings.Contains(fmt.Sprint(fs), "s3cret") ||
+				code != "" && (fs[0].Fix == "" || strings.Contains(fs[0].Why, "skip-tls")) {
+				t.Errorf("%+v: %+v %v", of, got, fs)
+			}
+		}
+	}
+	c := fleet.Implicit("")
+	c.ProxyURL = "http://192.0.2.2:18555"
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	if _, fs := Resolve(c, fleet.AccessOptions{Override: fleet.Override{Server: "http://two.example", Token: "s3cret"}}); len(fs) != 1 || fs[0].Code != "insecure-proxy" {
+		t.Errorf("flags alone: %v", fs)
 	}
 }
 

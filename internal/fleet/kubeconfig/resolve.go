@@ -105,28 +105,38 @@ func open(server string) string {
 
 // secured is an access, with what insecure says of it; none where that refuses it.
 func secured(c fleet.Cluster, name string, unverified bool, access fleet.Access) (fleet.Access, diag.Findings) {
-	fs := insecure(c, name, unverified)
+	fs := insecure(c, name, unverified, access.Server)
 	if fs.HasErrors() {
 		return fleet.Access{}, fs
 	}
 	return access, fs
 }
 
-// insecure warns of a cluster whose certificate is not looked at: anybody on the way can be it. A proxy of the fleet's file, but one on this
-// machine, is refused then: it would be on the way by somebody else's choice.
-func insecure(c fleet.Cluster, name string, unverified bool) diag.Findings {
-	if !unverified {
+// insecure warns of a cluster whose certificate is not looked at, or that is asked without TLS: anybody on the way can be it. A proxy of the
+// fleet's file, but one on this machine, is refused then: it would be on the way by somebody else's choice.
+func insecure(c fleet.Cluster, name string, unverified bool, server string) diag.Findings {
+	what, how := "the certificate of the API server is not verified", fmt.Sprintf("context %q is used with insecure-skip-tls-verify", name)
+	fix := "set certificate-authority-data in the kubeconfig"
+	u, err := url.Parse(server)
+	plain := err == nil && u.Scheme == "http"
+	if plain {
+		what, how, fix = "the API server is asked without TLS", fmt.Sprintf("context %q is used with the server %s", name, server), "give it a server with https:// in the kubeconfig"
+	}
+	if !unverified && !plain {
 		return nil
 	}
 	if proxy, err := url.Parse(c.ProxyURL); c.ProxyURL != "" && (err != nil || !httpclient.Loopback(proxy.Hostname())) {
 		n := diag.Errorf("insecure-proxy", "the proxyURL of the fleet's file is not used where the certificate of the API server is not verified")
-		n.Why = fmt.Sprintf("context %q is used with insecure-skip-tls-verify: the proxy could be the API server, and would get the credentials and every Secret", name)
-		n.Fix = "set certificate-authority-data in the kubeconfig, or the proxy there (proxy-url), where it is the choice of whoever has the credentials"
+		n.Why = how + ": the proxy could be the API server, and would get the credentials and every Secret"
+		n.Fix = fix + ", or the proxy there (proxy-url), where it is the choice of whoever has the credentials"
 		return at(c, n)
 	}
-	n := diag.Warnf("insecure-tls", "the certificate of the API server is not verified")
-	n.Why = fmt.Sprintf("context %q is used with insecure-skip-tls-verify: whoever is on the way gets the credentials and every Secret", name)
-	n.Fix = "set certificate-authority-data instead"
+	if plain && httpclient.Loopback(u.Hostname()) {
+		return nil // nobody is on the way
+	}
+	n := diag.Warnf("insecure-tls", "%s", what)
+	n.Why = how + ": whoever is on the way gets the credentials and every Secret"
+	n.Fix = fix
 	return at(c, n)
 }
 
