@@ -104,10 +104,7 @@ func decodeRecord(text []byte) (*Record, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	r.Sources = source.Masked(r.Sources)
-	if err := r.plain(); err != nil {
-		return nil, err
-	}
-	if err := r.numbered(); err != nil {
+	if err := errors.Join(r.plain(), r.numbered()); err != nil {
 		return nil, err
 	}
 	if err := r.bounded(); err != nil {
