@@ -179,7 +179,7 @@ func (r *Renderer) list(ctx context.Context, src *v1alpha1.ManifestsSource, root
 	dir, paths := src.Dir, src.Paths
 	switch {
 	case src.URL != "":
-		dir, l.root, l.show = root, root, fetchedName(src.URL, root)
+		dir, l.root, l.show = root, root, fetchedName(redact.Addresses(src.URL), root)
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
