@@ -342,9 +342,9 @@ func TestCanaries(t *testing.T) {
 			t.Errorf("the records were not unpacked: %q is in no object", c.env)
 		}
 	}
-	r := s.want(0, "delete", s.bundle, "-y", "--fleet", "fleet.cue", "--confirm-delete=20", "-o", "json")
+	r := s.want(0, "delete", s.bundle, "-y", "--fleet", "fleet.cue", "-o", "json")
 	quiet("delete", r.Stdout+r.Stderr)
-	for _, args := range [][]string{{"apply", "-y", "--wait=false", "-f", "shop.cue", "--runtime-from-env"}, {"delete", s.bundle, "-y", "--confirm-delete=20"}} {
+	for _, args := range [][]string{{"apply", "-y", "--wait=false", "-f", "shop.cue", "--runtime-from-env"}, {"delete", s.bundle, "-y"}} {
 		r := s.run(append(args, "--fleet", "fleet.cue")...)
 		quiet(args[0], r.Stdout+r.Stderr)
 	}

@@ -300,7 +300,7 @@ func TestFactT22CRDAndObject(t *testing.T) {
 			t.Errorf("%s has no widget", c)
 		}
 	}
-	s.want(0, "bundle", "delete", "-f", "bundle.cue", "-r", "runtime.cue", "-y", "--confirm-delete", "6")
+	s.want(0, "bundle", "delete", "-f", "bundle.cue", "-r", "runtime.cue", "-y")
 	for _, c := range clusters {
 		if s.get(c, "apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.$B.example.com") != nil {
 			t.Errorf("%s still has the CRD", c)

@@ -80,7 +80,7 @@ var hostileVerbs = map[string]struct {
 }{
 	"plan":         {lines: []string{"plan -f b.yaml --fleet fleet.yaml --full", "plan -f b.yaml --fleet fleet.yaml --out new.plan --server-check -o json"}},
 	"apply":        {lines: []string{"apply -y -f b.yaml --fleet fleet.yaml --timeout 10s", "apply shop.plan -y --timeout 10s -o json"}, writes: "two"},
-	"delete":       {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s --confirm-delete 4"}, writes: "nothing"},
+	"delete":       {lines: []string{"delete hostile -y --fleet fleet.yaml --timeout 10s"}, writes: "nothing"},
 	"approve":      {lines: []string{"approve hostile -y --fleet fleet.yaml"}},
 	"pause":        {lines: []string{"pause hostile --fleet fleet.yaml -o json"}},
 	"resume":       {lines: []string{"resume hostile --fleet fleet.yaml"}},

@@ -48,7 +48,7 @@ func TestIsolatedIsTheSame(t *testing.T) {
 			t.Errorf("%v changes something: %s", args, r)
 		}
 	}
-	b.want(0, "delete", "apart", "--kube-context", "staging", "-y", "--confirm-delete", "4")
+	b.want(0, "delete", "apart", "--kube-context", "staging", "-y")
 }
 
 // TestRunawaysEndAlone: a document, a template, a query and a health rule that never end, or take all memory, are findings;
@@ -88,7 +88,7 @@ func TestRunawaysEndAlone(t *testing.T) {
 				}
 			}
 			if c.code == 4 {
-				b.want(0, "delete", "runaway", "--kube-context", "staging", "-y", "--confirm-delete", "2")
+				b.want(0, "delete", "runaway", "--kube-context", "staging", "-y")
 			}
 		})
 	}

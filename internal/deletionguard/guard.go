@@ -301,17 +301,30 @@ func Missed(on []Requiring) diag.Findings {
 	return out
 }
 
-// Check is the refusal of a plan whose deletions need their number, nil when that number was confirmed. deletes is the
-// number of deletions and recreations, confirmed what the user said (nil for nothing).
+// Check is the refusal of a plan whose deletions need their number, nil when that number was confirmed, and of every plan that
+// was confirmed with another number than its own. deletes is the number of deletions and recreations, confirmed what the user said
+// (nil for nothing).
 func Check(why []string, deletes int, confirmed *int) diag.Findings {
-	if len(why) == 0 || deletes == 0 || confirmed != nil && *confirmed == deletes {
+	switch {
+	case confirmed != nil && *confirmed != deletes:
+		f := Miscounted("the plan deletes ", deletes, *confirmed)
+		f.Because(strings.Join(why, "\n"))
+		return diag.Findings{f}
+	case len(why) == 0 || deletes == 0 || confirmed != nil:
 		return nil
 	}
 	f := diag.Errorf(Code, "the plan deletes %s, which needs a confirmation of its own", diag.Counted(deletes, "object"))
-	if confirmed != nil {
-		f.What = fmt.Sprintf("--confirm-delete=%d does not match: the plan deletes %s", *confirmed, diag.Counted(deletes, "object"))
-	}
 	f.Because(strings.Join(why, "\n"))
 	f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d", deletes)
 	return diag.Findings{f}
+}
+
+// Miscounted refuses a number that was confirmed and is not that of the deletions; deletes is what deletes how many: "the plan deletes ".
+func Miscounted(deletes string, number, confirmed int) diag.Finding {
+	f := diag.Errorf(Code, "--confirm-delete=%d does not match: %s%s", confirmed, deletes, diag.Counted(number, "object"))
+	if f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d", number); number == 0 {
+		f.What = fmt.Sprintf("--confirm-delete=%d does not match: %snothing", confirmed, deletes)
+		f.Fix = "look at the plan; if that is meant, leave --confirm-delete out"
+	}
+	return f
 }

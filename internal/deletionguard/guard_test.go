@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 )
@@ -169,7 +170,28 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestCheckOne(t *testing.T) {
+// TestCheckNumber: any number but that of the deletions is refused.
+func TestCheckNumber(t *testing.T) {
+	n := func(i int) *int { return &i }
+	// a number that is given is the number, whether the deletions need one or not
+	for _, tt := range []struct {
+		why       []string
+		deletes   int
+		confirmed *int
+		what, fix string
+	}{
+		{nil, 6, nil, "", ""}, {nil, 6, n(6), "", ""}, {nil, 0, nil, "", ""}, {nil, 0, n(0), "", ""}, {[]string{"x"}, 0, n(0), "", ""},
+		{nil, 6, n(12), "--confirm-delete=12 does not match: the plan deletes 6 objects", "--confirm-delete=6"},
+		{nil, 6, n(0), "--confirm-delete=0 does not match: the plan deletes 6 objects", "--confirm-delete=6"},
+		{nil, 1, n(2), "the plan deletes 1 object", "--confirm-delete=1"},
+		{nil, 0, n(12), "--confirm-delete=12 does not match: the plan deletes nothing", "leave --confirm-delete out"},
+		{[]string{"x"}, 0, n(12), "the plan deletes nothing", "leave --confirm-delete out"},
+	} {
+		fs := Check(tt.why, tt.deletes, tt.confirmed)
+		if (tt.what == "") != (len(fs) == 0) || len(fs) > 0 && (fs[0].Code != Code || fs[0].Severity != diag.Error || !strings.Contains(fs[0].What, tt.what) || !strings.HasSuffix(fs[0].Fix, tt.fix)) {
+			t.Errorf("%d deleted, %v confirmed: %v", tt.deletes, tt.confirmed, fs)
+		}
+	}
 	if fs := Check([]string{"x"}, 1, nil); len(fs) != 1 || !strings.Contains(fs[0].What, "deletes 1 object,") {
 		t.Error(fs)
 	}

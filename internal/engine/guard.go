@@ -13,7 +13,7 @@ import (
 func (r *run) guards(p *Prepared) diag.Findings {
 	if p.op().Ends() {
 		p.Guard = append(p.Guard, p.Unsure()...)
-		return deletionguard.Check(p.Guard, p.Counts().Delete, r.req.ConfirmDelete)
+		return p.Unmatched(r.req.ConfirmDelete)
 	}
 	var clusters []deletionguard.Cluster
 	for _, cp := range p.Clusters {
@@ -26,7 +26,7 @@ func (r *run) guards(p *Prepared) diag.Findings {
 		elsewhere = r.elsewhere()
 	}
 	p.Guard = deletionguard.OnFleet(clusters, elsewhere)
-	return deletionguard.Check(p.Guard, p.Counts().Delete+p.Counts().Recreate, r.req.ConfirmDelete)
+	return p.Unmatched(r.req.ConfirmDelete)
 }
 
 // guarded is what the guard of deletions looks at. Where a rollback goes back to nothing every instance counts.

@@ -27,9 +27,9 @@ func TestMadeTakenOverFromElsewhere(t *testing.T) {
 	alone := r.write("alone/bundle.yaml", "bundles:\n"+head(second)+app)
 	both := r.write("both/bundle.yaml", "bundles:\n"+head(first)+"{}\n"+head(second)+app)
 	request := func(rig *rig, file, bundle string) Request {
-		req, n := rig.request(), 3
-		docs(&req).Files, req.Bundle, req.ConfirmDelete = []string{file}, bundle, &n
-		return req
+		req := rig.request()
+		docs(&req).Files, req.Bundle = []string{file}, bundle
+		return rig.confirming(&req)
 	}
 	r.applied(request(r, one, first))
 	found, kept, token := r.made()

@@ -56,12 +56,12 @@ func (r *rig) doing(bundle string, rotate ...string) error {
 	if !deletes {
 		bundle = verb
 	}
-	req, n := r.request(), 9
-	req.Bundle, req.ConfirmDelete, req.Rotate = r.name+"-"+bundle, &n, chance.Rotation(rotate)
+	req := r.request()
+	req.Bundle, req.Rotate = r.name+"-"+bundle, chance.Rotation(rotate)
 	if deletes {
 		req.Operation = Delete
 	}
-	fp, err := r.Plan(r.t.Context(), req)
+	fp, err := r.Plan(r.t.Context(), r.confirming(&req))
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 	if err != nil {
 		return nil, err
 	}
-	now.Resume(old, s, req.Wait)
+	now.Resume(old, s.ID, req.ConfirmDelete, req.Wait)
 	if findings = s.Inputs.Compare(now.run.inputs()); len(findings) == 0 {
 		findings = fleetplan.Verify(old, now.promised(), planfile.NewDigests(file.Salt).Same, seal != planfile.Sound)
 	}

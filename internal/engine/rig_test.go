@@ -270,6 +270,17 @@ func (r *rig) plan(req Request) *Prepared {
 	return fp
 }
 
+// confirming gives a request the number of the deletions of its plan, where that can be made.
+func (r *rig) confirming(req *Request) Request {
+	r.t.Helper()
+	if fp, err := r.Plan(r.t.Context(), *req); err == nil {
+		n := fp.Counts().Delete + fp.Counts().Recreate
+		req.ConfirmDelete = &n
+		fp.Close()
+	}
+	return *req
+}
+
 // Apply carries a plan out as a command does: through its soaks, and not through windows and approvals.
 func (r *rig) Apply(ctx context.Context, fp *Prepared, req Request) (*fleetplan.Outcome, error) {
 	return driven(ctx, r.Engine, fp, req)

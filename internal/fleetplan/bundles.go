@@ -135,6 +135,24 @@ func (p *FleetPlan) Empties(cluster string, seen map[object.Ref]plan.Contents) {
 	}
 }
 
+// ofTheRun is what deletes the number of objects that a run of several bundles is confirmed with.
+const ofTheRun = "the bundles of the run delete "
+
+// Miscounted is the refusal of a run of several bundles of which none needs the number of its deletions, and that was confirmed with
+// another number than that of all of them, nil for none. Where plans have errors nobody knows how many there will be.
+func Miscounted(plans []*FleetPlan, confirmed *int) diag.Findings {
+	total := 0
+	for _, p := range plans {
+		if total += p.deletions(); p.Findings.HasErrors() {
+			return nil
+		}
+	}
+	if confirmed == nil || *confirmed == total {
+		return nil
+	}
+	return diag.Findings{deletionguard.Miscounted(ofTheRun, total, *confirmed)}
+}
+
 // Confirm checks the number of deletions that a run of several bundles was confirmed with, nil for none: it is that of all
 // plans together. Where it is right, or none of them needs one, the result is nil and the plans hold nothing up any more;
 // else the findings of the plans name that number. It returns the number of each plan.
@@ -158,7 +176,7 @@ func Confirm(plans []*FleetPlan, confirmed *int) (each []int) {
 				continue
 			}
 			if confirmed != nil {
-				f.What = fmt.Sprintf("--confirm-delete=%d does not match: the bundles of the run delete %s", *confirmed, diag.Counted(total, "object"))
+				f.What = deletionguard.Miscounted(ofTheRun, total, *confirmed).What
 			}
 			f.Fix = fmt.Sprintf("if that is meant: --confirm-delete=%d, which counts all bundles of the run (%s)", total, strings.Join(parts, ", "))
 		}

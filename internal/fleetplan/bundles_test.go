@@ -136,6 +136,40 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// A number that is not that of the deletions is refused where none of the bundles needs one; where a plan has errors nobody knows it.
+func TestMiscounted(t *testing.T) {
+	number := func(n int) *int { return &n }
+	for name, c := range map[string]struct {
+		confirmed *int
+		wrong     bool
+		want      string
+	}{
+		"none is given":      {nil, false, ""},
+		"that of all":        {number(4), false, ""},
+		"that of one":        {number(2), false, "--confirm-delete=2 does not match: the bundles of the run delete 4 objects"},
+		"an error in a plan": {number(2), true, ""},
+	} {
+		del := func(cp *ClusterPlan) {
+			cp.Plan.Changes = []plan.Change{{Action: plan.Delete, Ref: configMap("x")}, {Action: plan.Recreate, Ref: configMap("y")}}
+		}
+		plans := []*FleetPlan{planOf(1, del), planOf(1, del)}
+		if c.wrong {
+			plans[1].Findings = diag.Findings{diag.Errorf("invalid", "no such field")}
+		}
+		if got := Miscounted(plans, c.confirmed); (c.want == "") != (len(got) == 0) || len(got) > 0 && got[0].What != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	one := planOf(1, func(cp *ClusterPlan) { cp.Plan.Changes = []plan.Change{{Action: plan.Delete, Ref: configMap("x")}} })
+	if got := one.Unmatched(number(12)); len(got) != 1 || !strings.Contains(got[0].Fix, "--confirm-delete=1") {
+		t.Errorf("%v", got)
+	}
+	one.Findings = diag.Findings{diag.Errorf("not-installed", "nowhere")}
+	if one.Unmatched(number(12)) != nil {
+		t.Error("nobody knows how many there will be")
+	}
+}
+
 // A bundle waits for those it requires that are in the run; what is not begun says why, with every cluster.
 func TestReady(t *testing.T) {
 	p := planOf(2, nil)

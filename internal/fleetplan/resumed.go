@@ -16,15 +16,16 @@ const CodeGoesOn = "plan-goes-on"
 
 // Resume lets the plan, computed now in place of a saved one, go on where an earlier run of the same file ended, as the clusters'
 // records tell: one where that came to its end is left as it is, whatever has changed there since; canaries stay those of the
-// file, and the deletions that were confirmed are. old and d are what the file holds; waits: the run waits for readiness.
-func (p *FleetPlan) Resume(old *FleetPlan, d Decided, waits bool) {
+// file, and the deletions that were confirmed are. old is the plan of the file, id its id, confirmed the number of deletions that were
+// confirmed, in the file or now; waits: the run waits for readiness.
+func (p *FleetPlan) Resume(old *FleetPlan, id string, confirmed *int, waits bool) {
 	standing, drifted := map[staleplan.Standing][]string{}, false
 	for _, cp := range p.Clusters {
 		was := old.Cluster(cp.Cluster)
 		if was == nil || was.Plan == nil || cp.Plan == nil || was.UID != cp.UID {
 			continue
 		}
-		cp.Standing = staleplan.Stands(d.ID, was.Revision, staleplan.Left{Plan: cp.saved, Revision: cp.Revision,
+		cp.Standing = staleplan.Stands(id, was.Revision, staleplan.Left{Plan: cp.saved, Revision: cp.Revision,
 			Ended: cp.Last == release.Succeeded || cp.Last == release.Written && !waits})
 		if standing[cp.Standing] = append(standing[cp.Standing], cp.Cluster); cp.Standing == staleplan.Done {
 			drifted = drifted || !cp.Plan.Empty()
@@ -38,7 +39,7 @@ func (p *FleetPlan) Resume(old *FleetPlan, d Decided, waits bool) {
 	p.Schedule = rollout.Like(p.Schedule, old.Schedule)
 	p.Order()
 	p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Finding) bool {
-		return slices.Contains(done, f.Cluster) || f.Code == deletionguard.Code && old.confirmed(d.ConfirmDelete)
+		return slices.Contains(done, f.Cluster) || f.Code == deletionguard.Code && confirmed != nil && *confirmed == old.deletions()
 	})
 	p.Findings = append(p.Findings, goesOn(done, begun, drifted))
 }
@@ -67,10 +68,19 @@ func (c *ClusterPlan) done() {
 	c.Resumes, c.Waits, c.Late, c.RuntimeChanges = false, "", nil, nil
 }
 
-// confirmed reports whether the number is that of all deletions of the plan.
-func (p *FleetPlan) confirmed(number *int) bool {
+// deletions is the number of what the plan deletes, to be made anew or not, which confirms that.
+func (p *FleetPlan) deletions() int {
 	c := p.Counts()
-	return number != nil && (*number == c.Delete+c.Recreate || Ends(p.Verb) && *number == c.Delete)
+	return c.Delete + c.Recreate
+}
+
+// Unmatched is the refusal of deletions that need their number, and of a number that is not theirs: nil is none that was given. Of a plan with
+// other errors nobody knows how many there will be.
+func (p *FleetPlan) Unmatched(confirmed *int) diag.Findings {
+	if len(p.Guard) == 0 && p.Findings.HasErrors() {
+		return nil
+	}
+	return deletionguard.Check(p.Guard, p.deletions(), confirmed)
 }
 
 // goesOn says where the plan is done and where it is not; drifted: somebody has changed objects where it is done.

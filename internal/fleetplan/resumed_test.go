@@ -56,7 +56,7 @@ func TestResume(t *testing.T) {
 		if c.change(&FleetPlan{Clusters: []*ClusterPlan{first}}); name == "what was made up was kept" {
 			first.Plan.Changes[0].Action = plan.Create
 		}
-		now.Resume(old, Decided{ID: "f", PlanOptions: PlanOptions{ConfirmDelete: &two}}, true)
+		now.Resume(old, "f", &two, true)
 		findings := Verify(old, now, same, false)
 		if first.Standing != c.standing || c.stale != findings.HasErrors() && c.standing.Vouched() || now.Counts().Writes() != c.writes {
 			t.Errorf("%s: %s, %v, %+v", name, first.Standing, findings, now.Counts())

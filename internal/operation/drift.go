@@ -34,15 +34,22 @@ func Drift(ctx context.Context, d Drifter, req engine.Request, names []string) (
 		}
 	}
 	var out Bundles
-	for _, name := range slices.Compact(slices.Clone(names)) {
+	names = slices.Compact(slices.Clone(names))
+	several := len(names) > 1
+	for _, name := range names {
 		r := req
-		r.Bundle = name
+		if r.Bundle = name; several { // the number is that of all
+			r.ConfirmDelete = nil
+		}
 		p, err := d.Plan(ctx, r.For(engine.Correct))
 		if err != nil {
 			out.Close()
 			return nil, err
 		}
 		out = append(out, &Bundle{Name: name, Request: r, Plan: p})
+	}
+	if several {
+		out.confirm(req.ConfirmDelete)
 	}
 	out[0].Plan.Findings = append(out[0].Plan.Findings, others...)
 	installed := func() []string {

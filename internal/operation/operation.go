@@ -183,6 +183,9 @@ func (bs Bundles) confirm(number *int) {
 		}
 	}
 	each := fleetplan.Confirm(plans, number)
+	if len(planned) == len(bs) {
+		bs[0].Plan.Findings = append(bs[0].Plan.Findings, fleetplan.Miscounted(plans, number)...)
+	}
 	for i, b := range planned {
 		if number != nil {
 			b.Request.ConfirmDelete = &each[i]

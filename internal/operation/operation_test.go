@@ -157,6 +157,12 @@ func TestConfirmed(t *testing.T) {
 			t.Errorf("%s: %v", b.Name, b.Request)
 		}
 	}
+	two = 2
+	for _, b := range Plan(t.Context(), &planner{}, engine.Request{PlanOptions: engine.PlanOptions{ConfirmDelete: &two}}, names())[:1] {
+		if whats := b.Plan.Findings.Errors().Whats(); len(whats) != 1 || whats[0] != "--confirm-delete=2 does not match: the bundles of the run delete nothing" {
+			t.Errorf("a number that is not theirs: %q", whats)
+		}
+	}
 	if c := bundles.Counts(); c.Create != 3 {
 		t.Errorf("%+v", c)
 	}
@@ -189,7 +195,7 @@ func TestDeleteOfFiles(t *testing.T) {
 		"all are gone":      {"abc", "", "c b a", "bundle c is not installed on any selected cluster"},
 		"one that is named": {"", "b", "b", ""},
 	} {
-		number := 3
+		number := len(strings.Fields(c.want)) // that of what an earlier run has left
 		var got, notes []string
 		bundles := Delete(t.Context(), &planner{stale: c.gone}, engine.Request{Selection: engine.Selection{Bundle: c.bundle}, PlanOptions: engine.PlanOptions{ConfirmDelete: &number}}, names())
 		for i, b := range bundles {
@@ -302,6 +308,16 @@ func TestDriftOfOthers(t *testing.T) {
 	}
 	if _, err := Drift(t.Context(), &planner{wrong: "empty"}, engine.Request{}, nil); err == nil || !strings.Contains(err.Error(), "not looked at") {
 		t.Errorf("nothing of ours: %v", err)
+	}
+}
+
+// The number of deletions that what puts several bundles right is confirmed with is that of all of them, and each has its own.
+func TestDriftConfirmed(t *testing.T) {
+	for number, refused := range map[int]bool{0: false, 2: true} {
+		out, err := Drift(t.Context(), &planner{}, engine.Request{PlanOptions: engine.PlanOptions{ConfirmDelete: &number}}, []string{"a", "b"})
+		if err != nil || len(out) != 2 || out[0].Plan.Findings.HasErrors() != refused || *out[1].Request.ConfirmDelete != 0 {
+			t.Errorf("%d: %+v, %v", number, out, err)
+		}
 	}
 }
 
