@@ -100,18 +100,26 @@ func TestSayUnchanged(t *testing.T) {
 		came     *Record
 		clusters string
 	}{
-		"the same files":          {OnCluster{Record: same(nil)}, nil, ""},
-		"nobody waited":           {OnCluster{Record: same(func(r *Record) { r.Phase = Written })}, nil, ""},
-		"learned since":           {OnCluster{Record: same(func(r *Record) { r.SourceDigest, r.Learned = "sha256:C", "sha256:D" })}, nil, ""},
-		"other files":             {OnCluster{Record: same(func(r *Record) { r.SourceDigest = "sha256:C" })}, nil, "b"},
-		"it failed":               {OnCluster{Record: same(func(r *Record) { r.Phase = Failed })}, nil, "b"},
-		"a newer one":             {OnCluster{Record: same(func(r *Record) { r.Release = 4; r.Started = noon.Add(1) })}, nil, "b"},
-		"it waits there":          {OnCluster{Record: same(nil), Hold: waiting(4, "D", nil)}, nil, "b"},
-		"another one waits":       {OnCluster{Record: same(nil), Hold: waiting(2, "B", nil)}, nil, ""},
-		"it goes back":            {OnCluster{Record: same(nil)}, &Record{RollbackTo: &Name{Rollout: "A"}, Phase: Succeeded}, "b"},
-		"it is under way":         {OnCluster{Record: same(nil)}, &Record{Phase: Applying}, "a b"},
-		"it failed elsewhere":     {OnCluster{Record: same(nil)}, &Record{Phase: Failed}, "a b"},
-		"its files are of no one": {OnCluster{Record: same(func(r *Record) { r.SourceDigest = "" })}, nil, "b"},
+		"the same files":                  {OnCluster{Record: same(nil)}, nil, ""},
+		"nobody waited":                   {OnCluster{Record: same(func(r *Record) { r.Phase = Written })}, nil, ""},
+		"learned since":                   {OnCluster{Record: same(func(r *Record) { r.SourceDigest, r.Learned = "sha256:C", "sha256:D" })}, nil, ""},
+		"other files":                     {OnCluster{Record: same(func(r *Record) { r.SourceDigest = "sha256:C" })}, nil, "b"},
+		"it failed":                       {OnCluster{Record: same(func(r *Record) { r.Phase = Failed })}, nil, "b"},
+		"a newer one":                     {OnCluster{Record: same(func(r *Record) { r.Release = 4; r.Started = noon.Add(1) })}, nil, "b"},
+		"it waits there":                  {OnCluster{Record: same(nil), Hold: waiting(4, "D", nil)}, nil, "b"},
+		"another one waits":               {OnCluster{Record: same(nil), Hold: waiting(2, "B", nil)}, nil, ""},
+		"it goes back":                    {OnCluster{Record: same(nil)}, &Record{RollbackTo: &Name{Rollout: "A"}, Phase: Succeeded}, "b"},
+		"it went back to where that is":   {OnCluster{Record: same(nil)}, &Record{RollbackTo: &Name{Release: 3, Rollout: "C"}, Phase: Succeeded}, ""},
+		"to a newer one than it had":      {OnCluster{Record: same(func(r *Record) { r.Release, r.Rollout = 1, "A" })}, &Record{RollbackTo: &Name{Release: 2, Rollout: "B"}, Phase: Succeeded}, ""},
+		"to where it went back to before": {OnCluster{Record: same(func(r *Record) { r.RollbackTo = &Name{Release: 1, Rollout: "A"} })}, &Record{RollbackTo: &Name{Release: 1, Rollout: "A"}, Phase: Succeeded}, ""},
+		"and had nothing":                 {OnCluster{}, &Record{RollbackTo: &Name{Release: 2, Rollout: "B"}, Phase: Succeeded}, ""},
+		"it has still to go back":         {OnCluster{Record: same(nil)}, &Record{RollbackTo: &Name{Release: 2, Rollout: "B"}, Phase: Succeeded}, "b"},
+		"what it goes back to failed":     {OnCluster{Record: same(func(r *Record) { r.Phase = Failed })}, &Record{RollbackTo: &Name{Release: 3, Rollout: "C"}, Phase: Succeeded}, "b"},
+		"it waits to go back":             {OnCluster{Record: same(nil), Hold: waiting(4, "D", nil)}, &Record{RollbackTo: &Name{Release: 3, Rollout: "C"}, Phase: Succeeded}, "b"},
+		"it goes back elsewhere":          {OnCluster{Record: same(nil)}, &Record{RollbackTo: &Name{Release: 3, Rollout: "C"}, Phase: Applying}, "a b"},
+		"it is under way":                 {OnCluster{Record: same(nil)}, &Record{Phase: Applying}, "a b"},
+		"it failed elsewhere":             {OnCluster{Record: same(nil)}, &Record{Phase: Failed}, "a b"},
+		"its files are of no one":         {OnCluster{Record: same(func(r *Record) { r.SourceDigest = "" })}, nil, "b"},
 	} {
 		came := &Record{Phase: Succeeded}
 		if c.came != nil {
