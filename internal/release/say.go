@@ -60,19 +60,12 @@ func (c OnCluster) came(h Hold) bool {
 	return c.has(h.Rollout) || h.Release > 0 && c.Record.Number() > h.Release
 }
 
-// passed reports whether nothing of a release is left to come to the cluster: it has, a newer one has, or it changes nothing there. While it is under
-// way elsewhere the latter is not known, and it never is where the cluster keeps a word about it.
+// passed reports whether nothing of a release is left to come to the cluster: it has, a newer one has, or it changes nothing there: its files do not, or the
+// cluster stands where it goes back to, or has nothing. While it is under way elsewhere that is not known, and it never is where the cluster keeps a word about it.
 func (c OnCluster) passed(h Hold, underWay bool) bool {
-	return c.came(h) || !underWay && (c.Hold == nil || c.Hold.Rollout != h.Rollout) && c.stays(h)
-}
-
-// stays reports whether a release changes nothing on a cluster that stands at an older one, or has nothing: its files do not, or that is where it goes back to.
-func (c OnCluster) stays(h Hold) bool {
-	if c.Record == nil {
-		return h.RollbackTo != nil
-	}
-	older := cmp.Or(c.Record.Number()-h.Release, c.Record.Started.Compare(h.Since)) < 0
-	return older && (c.Record.Unchanged(h.SourceDigest, h.RollbackTo != nil) || c.Record.Phase.Complete() && h.RollbackTo.Reached(*c.Record))
+	older := c.Record != nil && cmp.Or(c.Record.Number()-h.Release, c.Record.Started.Compare(h.Since)) < 0
+	stays := older && (c.Record.Unchanged(h.SourceDigest, h.RollbackTo != nil) || c.Record.Phase.Complete() && h.RollbackTo.Reached(*c.Record))
+	return c.came(h) || !underWay && (c.Hold == nil || c.Hold.Rollout != h.Rollout) && (stays || c.Record == nil && h.RollbackTo != nil)
 }
 
 // lacks reports whether the cluster waits for the release, or may: it does not answer.
