@@ -218,10 +218,15 @@ func (r *Report) Drifted() int {
 	n := 0
 	for _, b := range r.Bundles {
 		for _, c := range b.Clusters {
-			n += len(c.Drifted)
+			n += c.drifted()
 		}
 	}
 	return n
+}
+
+// drifted is how many objects of the cluster are not as recorded: what is so again is none of them.
+func (c Cluster) drifted() int {
+	return len(slices.DeleteFunc(slices.Clone(c.Drifted), func(o Object) bool { return o.State == Settled }))
 }
 
 // Tips are what to say of putting it right with a command, "" for none: it is refused as a whole while some of it cannot be put right.

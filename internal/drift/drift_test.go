@@ -152,6 +152,19 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// TestPutRight: what is as recorded again is no drift, in no number and no count of clusters.
+func TestPutRight(t *testing.T) {
+	for states, want := range map[[2]State]string{
+		{Settled, Settled}: "No drift: 2 as recorded again, 0 as recorded. Clusters: 0 drifted, 1 did not.",
+		{Settled, Changed}: "Drift: 1 changed, 1 as recorded again, 0 as recorded. Clusters: 1 drifted, 0 did not.",
+	} {
+		b := Bundle{Clusters: []Cluster{{Cluster: "eu", Drifted: []Object{{State: states[0]}, {State: states[1]}}}}}
+		if got := b.Total(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestBlocked: what cannot be put right is not said to be as it was, and the command that puts right is not promised for it.
 func TestBlocked(t *testing.T) {
 	ok, blocked := Object{State: Changed, Why: "changed by somebody since it was written"}, Object{State: Changed, Why: "changed by somebody since it was written", Blocked: "refused"}
@@ -170,6 +183,7 @@ func TestBlocked(t *testing.T) {
 		"some cannot": {"c", []Object{ok, blocked}, []string{"Put it right:  c", "It is refused as a whole while 1 of the 2 cannot be put right; --dry-run says what to do about them."}},
 		"none can":    {"c", []Object{blocked}, []string{"Nothing of it can be put right as it is. What to do:  c --dry-run"}},
 		"no drift":    {"c", nil, nil},
+		"put right":   {"c", []Object{{State: Settled}}, nil},
 		"no command":  {"", []Object{ok}, nil},
 	} {
 		r := Report{Bundles: []Bundle{{Clusters: []Cluster{{Drifted: c.drifted}}}}}

@@ -93,7 +93,7 @@ func (b Bundle) Total() string {
 		case c.Unknown != "":
 		case c.NotInstalled:
 			without++
-		case len(c.Drifted) > 0:
+		case c.drifted() > 0:
 			drifted++
 		default:
 			clean++
@@ -110,6 +110,9 @@ func (b Bundle) Total() string {
 		}
 	}
 	text := "Drift: " + strings.Join(parts, ", ") + ", "
+	if drifted == 0 {
+		text = strings.Replace(text, "Drift", "No drift", 1)
+	}
 	if n := len(b.Unknown()); len(parts) == 0 && n > 0 && n == len(b.Clusters) {
 		text = "Unknown: "
 	} else if len(parts) == 0 {
