@@ -21,7 +21,7 @@ func TestLateValueThatBreaksTheSchema(t *testing.T) {
 	t.Parallel()
 	s := newStumble(t, ", preview: x")
 	r := s.want(1, late("apply", "-y", "--cluster", "staging")...)
-	s.has(r.Stdout, "failed: app: invalid value")
+	s.has(r.Stdout, "failed: app: shop.yaml:11:9: values.message: invalid value")
 	s.has(r.Stderr, "staging: shop.yaml:11:9: values.message: invalid value", `=~"^(x|db)"`, "modules/app/timoni.cue:5:11")
 }
 

@@ -133,7 +133,7 @@ func TestTwoTeamsWithOneName(t *testing.T) {
 	if r.has("from-a") || !r.has("from-b") {
 		t.Error("what was taken over is not what is declared")
 	}
-	b.TakeOver = false
+	b.TakeOver, b.ConfirmDelete = false, nil
 	r.applied(b)
 	_, err = r.Plan(t.Context(), a)
 	refused(t, "the first team after that", err, lineage.CodeSource)
