@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -42,15 +41,26 @@ func unquoted(x *v1alpha1.Value, at v1alpha1.Path, written func(*v1alpha1.Value)
 // asText is how a number of our own documents is written.
 func asText(x *v1alpha1.Value) string { return x.Text }
 
-// inFile tells how the numbers of a file are written, by their places in it: a chart's are those that Helm makes of them.
+// inFile tells how the numbers of a file are written, by their places in it: a chart's are those that Helm makes of them. Where the characters of a
+// line begin is found once: it may have hundreds of thousands of numbers.
 func inFile(src []byte) func(*v1alpha1.Value) string {
-	lines := bytes.Split(src, []byte("\n"))
+	lines, begins := strings.Split(string(src), "\n"), map[int][]int{}
 	return func(x *v1alpha1.Value) string {
-		if x.Pos.Line < 1 || x.Pos.Line > len(lines) || x.Pos.Column < 1 {
+		if x.Pos.Line < 1 || x.Pos.Line > len(lines) {
 			return ""
 		}
-		line := []rune(string(lines[x.Pos.Line-1]))
-		if found := numberThere.FindStringSubmatch(string(line[min(x.Pos.Column-1, len(line)):])); found != nil {
+		line := lines[x.Pos.Line-1]
+		at, known := begins[x.Pos.Line]
+		if !known {
+			for i := range line {
+				at = append(at, i)
+			}
+			begins[x.Pos.Line] = at
+		}
+		if x.Pos.Column < 1 || x.Pos.Column > len(at) {
+			return ""
+		}
+		if found := numberThere.FindStringSubmatch(line[at[x.Pos.Column-1]:]); found != nil {
 			return found[1]
 		}
 		return ""

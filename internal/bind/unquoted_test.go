@@ -3,6 +3,7 @@ package bind
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -49,5 +50,31 @@ func TestUnquotedVersion(t *testing.T) {
 	own := v1alpha1.Instance{Name: "a", Values: values(t, "b.yaml", "image: {tag: 1.10}")}
 	if _, fs := Spec(v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{own}}, nil); len(fs) != 1 || fs[0].Path != "values.image.tag" || fs[0].Fix != `quote it: tag: "1.10"` {
 		t.Errorf("in the bundle: %v", fs)
+	}
+}
+
+// A line of a file with very many numbers is taken apart once, and characters of several bytes are one column each.
+func TestNumbersOnOneLine(t *testing.T) {
+	const n = 20_000
+	line := "é: {" + strings.Repeat("a: 1.10, ", n) + "b: 2.50}"
+	written := inFile([]byte("first: 1.0\n" + line + "\n"))
+	at := func(line, column int) string {
+		return written(&v1alpha1.Value{Pos: v1alpha1.Position{Line: line, Column: column}})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range n {
+		if got := at(2, 8+9*i); got != "1.10" {
+			t.Fatalf("%d: %q", i, got)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+		t.Errorf("%d MiB for a line of %d bytes", took>>20, len(line))
+	}
+	for place, want := range map[[2]int]string{{1, 8}: "1.0", {2, 8 + 9*n}: "2.50", {2, 9*n + 100}: "", {2, 0}: "", {0, 1}: "", {4, 1}: ""} {
+		if got := at(place[0], place[1]); got != want {
+			t.Errorf("%v: %q, want %q", place, got, want)
+		}
 	}
 }

@@ -33,8 +33,8 @@ func TestChecksOfOneCluster(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := c.Check(health.Check{Name: "loop", Source: "loop", Cluster: "c", Layer: health.BuiltIn}, nil); err == nil || !strings.Contains(err.Error(), "evaluation takes longer than 1s") {
-		t.Error(err)
+	if _, _, err := c.Check(health.Check{Name: "loop", Source: "loop", Cluster: "c", Layer: health.BuiltIn}, nil); err == nil || !strings.Contains(err.Error(), "evaluation takes longer than 1s") && !strings.Contains(err.Error(), "evaluation takes more than") {
+		t.Error(err) // its processor time may be over first, where nothing else runs
 	}
 }
 
