@@ -78,10 +78,10 @@ func (r *run) withoutRecord(ctx context.Context, t *target, name string, row *fl
 }
 
 // eachRecord gives the current record of a bundle, or with "" those of all, to use, one after the other; unknown says why
-// some cannot be read.
+// some cannot be read. Those of all are given that are not another cluster's.
 func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(release.Record)) (unknown string) {
 	if name == "" {
-		others, why := r.waits.Each(ctx, t.Cluster.Name, t.Store, r.fleetName(), use)
+		others, why := r.waits.Each(ctx, t.Cluster.Name, t.Store, r.fleetName(), func(rec *release.Record) diag.Findings { return r.refuses(t, rec) }, use)
 		t.find(others...)
 		return r.redact(why)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/exitcode"
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/recordkeeping"
 )
 
@@ -80,5 +82,40 @@ func TestRecordsOnAnotherCluster(t *testing.T) {
 				t.Errorf("%s: %v, %+v", verb, err, about)
 			}
 		}
+	}
+}
+
+// A record that came from another cluster, as with a backup of its Secrets, is told by no verb that looks at all bundles: it is refused
+// with the bundle's name, and those of the cluster itself are shown.
+func TestListedRecordsOfAnotherCluster(t *testing.T) {
+	t.Parallel()
+	s := newServed(t, "    eu: {kubeContext: eu}\n    us: {kubeContext: us}\n", nil, "eu", "us")
+	req := s.request()
+	s.applied(req)
+	s.write("bundle.yaml", "bundle:\n  apiVersion: v1alpha1\n  name: copied\n  instances:\n    app:\n      namespace: default\n      manifests: {paths: [other.yaml]}\n")
+	s.write("other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n")
+	req.Clusters = fleet.Selection{Clusters: []string{"us"}}
+	s.applied(req)
+	for _, request := range s.wrote("us") { // the records that a backup of us has
+		_, path, _ := strings.Cut(request, " ")
+		path, _, _ = strings.Cut(path, "?")
+		if secret := s.servers["us"].Object(path); strings.Contains(path, "/secrets/") && secret != nil && strings.Contains(path, object.OwnerID("", "", "copied")) {
+			s.servers["eu"].Put(path, secret)
+		}
+	}
+	req = s.request()
+	docs(&req).Files, req.Clusters = nil, fleet.Selection{Clusters: []string{"eu"}}
+	const want = "what is recorded here of copied is of another cluster"
+	list, err := s.another().List(t.Context(), req)
+	if err == nil || !strings.Contains(err.Error(), want) || len(list.Clusters[0].Bundles) != 1 || list.Clusters[0].Bundles[0].Bundle != "shop" {
+		t.Errorf("%v %+v", err, list)
+	}
+	status, err := s.another().Status(t.Context(), req)
+	if err == nil || !strings.Contains(err.Error(), want) || len(status.Clusters) != 1 || status.Clusters[0].Bundle != "shop" {
+		t.Errorf("%v %+v", err, status)
+	}
+	kept, err := s.another().History(t.Context(), req)
+	if err == nil || len(kept.Bundles) != 1 || len(kept.Unknown) != 1 || !strings.Contains(kept.Unknown[0].Why, want) {
+		t.Errorf("%v %+v", err, kept)
 	}
 }

@@ -379,9 +379,15 @@ func (r *run) readRecord(ctx context.Context, t *target, owner string) {
 		return
 	}
 	t.Record, t.handle, t.damaged = record, handle, damaged
-	if !r.accepts(t.Cluster.Name) {
-		t.find(t.Record.Contradicts(t.Cluster.Name, t.Facts.Identity(), r.fleet)...)
+	t.find(r.refuses(t, t.Record)...)
+}
+
+// refuses says why a record is not that of the cluster in which it lies.
+func (r *run) refuses(t *target, rec *release.Record) diag.Findings {
+	if r.accepts(t.Cluster.Name) {
+		return nil
 	}
+	return rec.Contradicts(t.Cluster.Name, t.Facts.Identity(), r.fleet)
 }
 
 func (r *run) fleetName() string { return r.fleet.Called() }

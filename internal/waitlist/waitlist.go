@@ -37,16 +37,25 @@ type cluster struct {
 
 // Each is release.Each of a run with a fleet, of whose bundles those that are lost or elsewhere are unknown, as what cannot be read, and
 // those of others in findings; and it keeps of a cluster's records what tells where its releases stand, with all that its store keeps back. A store
-// that lists no holds has none, and neither has one that cannot be read now: who says something of a release is told so.
-func (l *List) Each(ctx context.Context, name string, store release.Store, fleet string, use func(release.Record)) (others diag.Findings, unknown string) {
+// that lists no holds has none, and neither has one that cannot be read now: who says something of a release is told so. refuse says why a record
+// is not the cluster's own; it is in the findings then, and neither used nor kept.
+func (l *List) Each(ctx context.Context, name string, store release.Store, fleet string, refuse func(*release.Record) diag.Findings, use func(release.Record)) (others diag.Findings, unknown string) {
 	c := &cluster{records: map[string]*release.Record{}, holds: map[string]release.Hold{}}
+	var strange foreign
 	left, err := release.Each(ctx, store, func(rec release.Record) {
+		if strange.add(rec, refuse(&rec)) {
+			return
+		}
 		c.records[rec.Owner] = &release.Record{Bundle: rec.Bundle, Owner: rec.Owner, Revision: rec.Revision, Release: rec.Release, Rollout: rec.Rollout,
 			SourceDigest: rec.SourceDigest, Author: rec.Author, Message: rec.Message, Started: rec.Started, Phase: rec.Phase, Unjudged: rec.Unjudged}
 		use(rec)
 	})
 	if lister, ok := store.(Lister); ok {
-		_ = lister.Holds(ctx, func(owner string, h release.Hold) { c.holds[owner] = h })
+		_ = lister.Holds(ctx, func(owner string, h release.Hold) {
+			if !strange.owners[owner] { // it came with the record
+				c.holds[owner] = h
+			}
+		})
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +67,7 @@ func (l *List) Each(ctx context.Context, name string, store release.Store, fleet
 	if err = errors.Join(away, err); err != nil {
 		unknown = err.Error()
 	}
-	return notListed(theirs), unknown
+	return append(strange.findings(name), notListed(theirs)...), unknown
 }
 
 // split says of what is left that is a fleet's, or may be, that it is lost (*release.LostError) or elsewhere (release.ErrElsewhere), each

@@ -2,14 +2,63 @@ package waitlist
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/memory"
 )
+
+func welcome(*release.Record) diag.Findings { return nil }
+
+// TestRecordsOfOthers: a record that is another cluster's is told in one finding for each reason, and neither used nor waited for.
+func TestRecordsOfOthers(t *testing.T) {
+	store := memory.New("c")
+	for _, bundle := range []string{"own", "shop", "api", "swapped"} {
+		owner := object.OwnerID("", "", bundle)
+		if _, err := store.Put(t.Context(), release.Record{Bundle: bundle, Owner: owner, Revision: 1, Release: 2, Rollout: "B", Phase: release.Succeeded}, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.PutHold(t.Context(), owner, release.Hold{Bundle: bundle, Release: 3, Rollout: "C", SourceDigest: "sha256:C", Author: "ann", Since: time.Now(), Wave: "wave 2 (prod)"}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse := func(r *release.Record) diag.Findings {
+		var fs diag.Findings
+		if r.Bundle == "shop" || r.Bundle == "api" {
+			fs = append(fs, diag.Finding{Code: "wrong-cluster", Why: "it has another UID"}, diag.Finding{Code: "wrong-cluster", Why: "and its name"})
+		}
+		if r.Bundle == "swapped" {
+			fs = append(fs, diag.Finding{Code: "wrong-cluster", Why: "and its name"})
+		}
+		return fs
+	}
+	var l List
+	var used []string
+	fs, unknown := l.Each(t.Context(), "c", store, "", refuse, func(r release.Record) { used = append(used, r.Bundle) })
+	if unknown != "" || !slices.Equal(used, []string{"own"}) || len(fs) != 2 {
+		t.Fatal(used, unknown, fs)
+	}
+	var got []string
+	for _, f := range fs {
+		got = append(got, f.What+": "+f.Why)
+		if f.Severity != diag.Error || f.Code != "wrong-cluster" || !strings.Contains(f.Fix, "--accept-cluster c;") {
+			t.Errorf("%+v", f)
+		}
+	}
+	slices.Sort(got)
+	if got[0] != "what is recorded here of api, shop is of another cluster, and is not shown: it has another UID" ||
+		got[1] != "what is recorded here of swapped is of another cluster, and is not shown: and its name" {
+		t.Errorf("%q", got)
+	}
+	if waits := l.Await("", nil); len(waits) != 1 || waits[0].Bundle != "own" {
+		t.Errorf("%+v", waits)
+	}
+}
 
 // TestAwait: of all bundles it is told what is kept from which clusters, also of one that has no record anywhere; one that has come
 // is not told.
@@ -39,7 +88,7 @@ func TestAwait(t *testing.T) {
 			}
 		}
 		seen := 0
-		if _, unknown := l.Each(t.Context(), name, store, "", func(release.Record) { seen++ }); unknown != "" || seen != 2 {
+		if _, unknown := l.Each(t.Context(), name, store, "", welcome, func(release.Record) { seen++ }); unknown != "" || seen != 2 {
 			t.Fatal(seen, unknown)
 		}
 	}
@@ -78,7 +127,7 @@ func TestElsewhereIsUnknown(t *testing.T) {
 	store := astray{memory.New("c"), release.Left{Lost: []string{"gone"}, Here: at("here", "shop"), Away: []release.Pointer{{At: at("a", "shop"), Bundle: "one"},
 		{At: at("b", "web"), Bundle: "two"}, {At: at("a", "shop"), Bundle: "three"}, {At: at("here", ""), Bundle: "four"}}}}
 	var l List
-	others, unknown := l.Each(t.Context(), "c", store, "shop", func(release.Record) {})
+	others, unknown := l.Each(t.Context(), "c", store, "shop", welcome, func(release.Record) {})
 	for _, want := range []string{"bundle gone is lost", "bundles one, three are kept in the directory /a, and this run keeps them in the directory /here", "release move BUNDLE --from",
 		"bundle four are kept in the directory /here, and what this run finds there is another store, or an empty one"} {
 		if !strings.Contains(unknown, want) {
