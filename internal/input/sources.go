@@ -49,6 +49,9 @@ func (d *Documents) Pin(ctx context.Context, specs []v1alpha1.BundleSpec, source
 	if errs := Resolve(ctx, instances, sources); errors.Join(errs...) != nil {
 		return nil, diag.FromAll(errs, "source").Err()
 	}
+	if err := source.Twins(sources.Used()).Err(); err != nil {
+		return nil, err
+	}
 	out := &fleetplan.LockReport{V: diag.DocumentVersion, File: d.Path}
 	pins := out.Pin(sources.Used(), d.Lock.Sources)
 	return out, d.Keeper.Update(func(f lockfile.File) bool {

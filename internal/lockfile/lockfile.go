@@ -152,7 +152,7 @@ func Parse(data []byte) (File, error) {
 	if f.V < 1 || f.V > version {
 		return f, fmt.Errorf("version %d; this hawser reads versions 1 to %d", f.V, version)
 	}
-	return f.filled(), nil
+	return f.filled().masked(), nil
 }
 
 // filled is the file at the current version, with every map made.

@@ -38,6 +38,8 @@ type Use struct {
 	// Instance is the first one that uses it, Pos where the bundle says so.
 	Instance string
 	Pos      diag.Pos
+	// twinOf is the reference of the first source with this one's pin; zero where this is the first.
+	twinOf module.Reference
 }
 
 // Resolver resolves and fetches every distinct source once. It is safe for concurrent use; its fields are set before.
@@ -74,7 +76,7 @@ func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
 	}
 	e, ok := r.known[s]
 	if !ok {
-		e = &entry{use: Use{Source: s, Instance: in.Name, Pos: Position(in)}}
+		e = &entry{use: Use{Source: s, Instance: in.Name, Pos: Position(in), twinOf: r.twinFor(s)}}
 		r.known[s] = e
 	}
 	r.mu.Unlock()
@@ -116,6 +118,9 @@ func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (e
 	case u.Local(), ref.Digest != "":
 		u.State = Given
 	case pinned:
+		if err := r.alike(ctx, *u, f, pin.Version); err != nil {
+			return err
+		}
 		u.State = Pinned
 		ref.Version, ref.Digest, ref.Kept = pin.Version, pin.Digest, true // a tag that moved since changes nothing
 	case r.Locked:

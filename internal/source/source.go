@@ -137,8 +137,20 @@ func (s Source) Local() bool {
 	return scheme == "" || scheme == "file" || scheme == module.ChartScheme+"file"
 }
 
-// Key names the source in hawser.lock: as the bundle writes it, with the version it wants.
+// Key names the source in hawser.lock: as the bundle writes it, with the version it wants. What authenticates in an address is masked: the
+// file is for everybody who has the bundle, and a token that was renewed leaves its pin. Beside a digest of the bundle's own no pin counts: it
+// tells two such addresses apart.
 func (s Source) Key() string {
+	clear := s.clear()
+	key := redact.Addresses(clear)
+	if key != clear && s.Ref.Digest != "" {
+		key += " " + s.Ref.Digest
+	}
+	return key
+}
+
+// clear is the key with what authenticates.
+func (s Source) clear() string {
 	var parts []string
 	if s.Kind != "module" {
 		parts = append(parts, s.Kind)
