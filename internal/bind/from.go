@@ -24,7 +24,7 @@ const (
 	AsYAML   Format = "yaml"
 )
 
-// From says where a value comes from: an object of another instance, or a file.
+// From says where a value comes from: an object of another instance, a file, or what a reference leads to.
 type From struct {
 	// At is the data path below the values, Pos the place in the user's file.
 	At  string
@@ -32,6 +32,8 @@ type From struct {
 	// Instance is the instance that makes Object; "" for a file.
 	Instance string
 	Object   Object
+	// Bundle is carried out before, and what a reference leads to is known when it is done; "" for anything else.
+	Bundle string
 	// File is a path relative to the file that holds the text; "" for an object.
 	File string
 	// Path leads to the value in the object or the file; empty is all of a file.
@@ -207,6 +209,14 @@ func fileOf(all ...v1alpha1.Position) string {
 		}
 	}
 	return ""
+}
+
+// After is what a value is known after, for people: an instance, or a bundle; "" for a file.
+func (f From) After() string {
+	if f.Bundle != "" {
+		return "bundle " + f.Bundle
+	}
+	return f.Instance
 }
 
 // Finding is an Error about the value, with its place.

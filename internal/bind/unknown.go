@@ -89,13 +89,7 @@ func EmptyLists(open []From) (found bool) {
 // stand-in is seen in them. They are the scalars that differ, of all that was found so far. The objects given are not changed.
 func Unknown(objs, second []object.Object, open []From) []object.Object {
 	u := unknown{marks: marksOf(open)}
-	var after []string
-	for _, f := range open {
-		if !slices.Contains(after, f.Instance) {
-			after = append(after, f.Instance)
-		}
-	}
-	u.label = knownAfter + strings.Join(after, ", ")
+	u.label = knownAfter + strings.Join(After(open), ", ")
 	bodies := map[object.Ref]map[string]any{}
 	for _, o := range second {
 		bodies[o.Ref()] = o.Body
@@ -112,6 +106,17 @@ func Unknown(objs, second []object.Object, open []From) []object.Object {
 		if differs {
 			out[i].Unknown = u.open
 			out[i].Body, _ = got.(map[string]any)
+		}
+	}
+	return out
+}
+
+// After is what values are known after, each once, in order.
+func After(froms []From) []string {
+	var out []string
+	for _, f := range froms {
+		if after := f.After(); !slices.Contains(out, after) {
+			out = append(out, after)
 		}
 	}
 	return out
@@ -223,7 +228,7 @@ func (u *unknown) text(a, b string) string {
 func marksOf(froms []From) map[string]bool {
 	marks := map[string]bool{}
 	for _, f := range froms {
-		if f.Instance != "" {
+		if f.After() != "" {
 			standIns(StandIn(f), marks)
 			marks[f.standInText()] = true
 		}

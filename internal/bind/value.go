@@ -220,7 +220,7 @@ func StandIn(f From) *v1alpha1.Value {
 
 const knownAfter = "known after "
 
-func (f From) standInText() string { return knownAfter + f.Instance }
+func (f From) standInText() string { return knownAfter + f.After() }
 
 // Holds reports whether a rendered object's body (or any part of it, as JSON types) holds a stand-in of one of the
 // values: a text that contains it, also in base64, or for previews of other types an equal value. It errs on the side

@@ -267,7 +267,7 @@ func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetpl
 	if all = append(all, cmd.CommandPath()); cmd.Name() == "apply" && cmd.Flags().NArg() == 1 { // a saved plan goes on
 		file := commandline.Quoted(cmd.Flags().Arg(0))
 		all = slices.Concat(all, []string{file}, config, commandline.Same(cmd.Flags()))
-		if out != nil && out.Stale() {
+		if out != nil && out.Anew() {
 			all = append([]string{cmd.Root().Name(), "plan"}, commandline.Each("-f", p.Files)...)
 			all = slices.Concat(all, access, []string{"--out", file})
 		}

@@ -78,6 +78,15 @@ func TestHints(t *testing.T) {
 	if resume, _, _ := hints(&fleetplan.FleetPlan{Verb: "rollback", Bundle: "shop", RollbackTo: &release.Name{Release: 3}}, nil, "my plan"); resume != "apply 'my plan'" {
 		t.Errorf("a saved rollback: %q", resume)
 	}
+	back := &fleetplan.Outcome{WentBack: &fleetplan.WentBack{Clusters: []fleetplan.ClusterOutcome{{Cluster: "a", Result: fleetplan.Succeeded}}}}
+	saved := &cobra.Command{Use: "apply"}
+	if err := saved.ParseFlags([]string{"shop.plan"}); err != nil {
+		t.Fatal(err)
+	}
+	p.Files = []string{"b.yaml"}
+	if got := (&session{}).hints(saved, p, back).Resume; got != "apply plan -f b.yaml --fleet f.yaml --kube-context staging --out shop.plan" { // the root is named apply here
+		t.Errorf("a saved plan that went back: %q", got)
+	}
 	p = &fleetplan.FleetPlan{Verb: "apply", Bundle: "shop"}
 	if resume, rotate, _ := hints(p, []string{"b.yaml"}, "--adopt", "--cluster=a,b", "--rotate=db"); resume != "apply -f b.yaml --adopt --cluster=a --cluster=b" ||
 		rotate != "apply -f b.yaml --adopt --rotate=db" {

@@ -120,6 +120,8 @@ type InstanceRender struct {
 	Placed, Instance v1alpha1.Instance
 	// Open are the values that others will give and that are not known yet: stand-ins are there instead.
 	Open []bind.From
+	// Refs are its references of secrets; stand-ins are there for those that are known when a bundle is done, too.
+	Refs []bind.From
 	Use  source.Use
 	// Renderer is nil for what a record declares.
 	Renderer render.Renderer

@@ -91,7 +91,7 @@ func (r Resolver) part(ctx context.Context, s *State, in v1alpha1.Instance) (*In
 // open, whatever their objects say now.
 func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn bool) (findings diag.Findings) {
 	before, _ := r.newValues(p.Placed.Name)
-	p.Instance, p.Open, findings = r.bound(ctx, s, p.Placed, standIn, false)
+	p.Instance, p.Open, p.Refs, findings = r.bound(ctx, s, p.Placed, standIn, false)
 	if findings.HasErrors() {
 		return findings
 	}

@@ -26,10 +26,10 @@ func (r Resolver) Reopen(ctx context.Context, s *State, late func(instance strin
 	return append(findings, r.Render(ctx, s)...)
 }
 
-// unknown marks what an instance's objects have of values that are open, by rendering it with other stand-ins, and with
+// unknown marks what an instance's objects have of values that are open (all), by rendering it with other stand-ins, and with
 // something else made up where it makes anything up. What its schema does not let be otherwise (a preview among few allowed values) stays
 // as it is, while the others are otherwise, one after the other; of that, it is found where the stand-ins are seen.
-func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.Object, makes bool) []object.Object {
+func (r Resolver) unknown(ctx context.Context, p *InstanceRender, all []bind.From, objs []object.Object, makes bool) []object.Object {
 	other := p.Request
 	if makes { // with a placeholder in both, what is computed of it would look certain
 		other.Chance = r.source(&Made{id: rand.Text()})
@@ -40,16 +40,16 @@ func (r Resolver) unknown(ctx context.Context, p *InstanceRender, objs []object.
 				break
 			}
 			if second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other); err == nil {
-				objs = bind.Unknown(objs, second.Objects, p.Open)
+				objs = bind.Unknown(objs, second.Objects, all)
 				return true
 			}
 		}
 		return false
 	}
-	found := otherwise(p.Open)
-	if !found && len(p.Open) > 1 {
-		for i := 0; i < len(p.Open) && ctx.Err() == nil; i++ {
-			found = otherwise(p.Open[i:i+1]) || found
+	found := otherwise(all)
+	if !found && len(all) > 1 {
+		for i := 0; i < len(all) && ctx.Err() == nil; i++ {
+			found = otherwise(all[i:i+1]) || found
 		}
 	}
 	if makes && !found {

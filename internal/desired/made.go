@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/valuerefs"
 )
 
 // Made is what was made up for a bundle on one cluster: as it is kept there, and as this run will keep it.
@@ -199,7 +200,7 @@ func (r Resolver) newValues(instance string) (n int, unrecorded bool) {
 func (r Resolver) unmade(ctx context.Context, s *State, p *InstanceRender, standIn bool) diag.Findings {
 	q := *p
 	var findings diag.Findings
-	q.Instance, _, findings = r.bound(ctx, s, p.Placed, standIn, true)
+	q.Instance, _, _, findings = r.bound(ctx, s, p.Placed, standIn, true)
 	if findings.HasErrors() {
 		return findings
 	}
@@ -240,12 +241,13 @@ func (r Resolver) source(m *Made) *chance.Source {
 // placeholders stays in the part, for plans that are saved.
 func (r Resolver) rendered(ctx context.Context, s *State, p *InstanceRender) (render.Result, error) {
 	res, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, p.Request)
-	if len(p.Open) > 0 && err == nil {
-		res.Objects = r.unknown(ctx, p, res.Objects, res.Open > 0)
+	unknown := valuerefs.Unknown(p.Open, p.Refs)
+	if len(unknown) > 0 && err == nil {
+		res.Objects = r.unknown(ctx, p, unknown, res.Objects, res.Open > 0)
 	}
 	_, keeps := r.Store.(release.Keeper)
-	p.makes = res.Open > 0 && len(p.Open) > 0
-	if res.Open == 0 || r.Lenient || r.Session == nil || !keeps || len(p.Open) > 0 {
+	p.makes = res.Open > 0 && len(unknown) > 0
+	if res.Open == 0 || r.Lenient || r.Session == nil || !keeps || len(unknown) > 0 {
 		return res, err
 	}
 	m, unread := r.remembered(ctx, s)

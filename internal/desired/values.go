@@ -66,14 +66,14 @@ func (r Resolver) Givers(s *State) valuerefs.References {
 func (r Resolver) References(s *State) valuerefs.References {
 	out := r.Givers(s)
 	for _, p := range s.Renders {
-		out.Takers = append(out.Takers, valuerefs.Taker{Instance: p.Placed.Name, Pos: diag.Pos(p.Placed.Pos), Takes: s.Takes[p.Placed.Name], Open: p.Open, Values: p.Instance.Values})
+		out.Takers = append(out.Takers, valuerefs.Taker{Instance: p.Placed.Name, Pos: diag.Pos(p.Placed.Pos), Takes: s.Takes[p.Placed.Name], Open: p.Open, Refs: p.Refs, Values: p.Instance.Values})
 	}
 	return out
 }
 
 // bound is an instance with its values put in. open are those that the instances' objects do not give yet: stand-ins are
-// there instead. With standIn everything of other instances is a stand-in; with placeholders nothing new is made up.
-func (r Resolver) bound(ctx context.Context, s *State, in v1alpha1.Instance, standIn, placeholders bool) (_ v1alpha1.Instance, open []bind.From, findings diag.Findings) {
+// there instead, as for those of its references, refs, that are known when a bundle is done. With standIn everything of other instances is a stand-in; with placeholders nothing new is made up.
+func (r Resolver) bound(ctx context.Context, s *State, in v1alpha1.Instance, standIn, placeholders bool) (_ v1alpha1.Instance, open, refs []bind.From, findings diag.Findings) {
 	r.Reader.Runtime(r.Facts.Values, r.Uses, in)
 	from, givers := valuerefs.Filling{By: in.Name, StandIn: standIn, Lenient: r.Lenient}, r.Givers(s)
 	fill := bind.Fill{
@@ -81,7 +81,9 @@ func (r Resolver) bound(ctx context.Context, s *State, in v1alpha1.Instance, sta
 			return r.generated(ctx, s, in, g, placeholders)
 		},
 		Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
-			return r.Reader.Ref(ctx, r.forValues(s, in.Name), ref)
+			x, taken, f := r.Reader.Ref(ctx, r.forValues(s, in.Name), ref)
+			refs = append(refs, taken)
+			return x, f
 		},
 		From: func(f bind.From) (*v1alpha1.Value, *diag.Finding) { return from.From(ctx, givers, f) },
 	}
@@ -89,7 +91,7 @@ func (r Resolver) bound(ctx context.Context, s *State, in v1alpha1.Instance, sta
 	for i := range findings {
 		findings[i].Path = "values." + findings[i].Path
 	}
-	return in, from.Open, withInstance(findings, in)
+	return in, from.Open, refs, withInstance(findings, in)
 }
 
 // Forget lets an object that a value is taken from be read anew.

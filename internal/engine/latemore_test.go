@@ -11,9 +11,8 @@ import (
 	"hawser.dev/hawser/internal/fleetplan"
 )
 
-// pasted is a chart that pastes a text into rights, what runs, and beside digests; the text is somebody else's, and not there yet.
-func pasted(t *testing.T) *rig {
-	r := chartRig(t, `apiVersion: rbac.authorization.k8s.io/v1
+// pastedChart pastes a text into rights, and into what runs.
+const pastedChart = `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: late}
 rules:
@@ -34,7 +33,11 @@ apiVersion: v1
 kind: Secret
 metadata: {name: late}
 stringData: {image: "{{ .Values.image | sha256sum }}"}
-`)
+`
+
+// pasted is a chart that pastes a text into rights, what runs, and beside digests; the text is somebody else's, and not there yet.
+func pasted(t *testing.T) *rig {
+	r := chartRig(t, pastedChart)
 	from := func(key string) string {
 		return "{from: {instance: m, object: v1/ConfigMap/made, path: data." + key + "}}"
 	}

@@ -51,6 +51,19 @@ func (r *rig) requires(a, b Request) {
 	r.write("bundle.yaml", strings.Replace(r.read("bundle.yaml"), "    name: "+b.Bundle+"\n", "    name: "+b.Bundle+"\n    requires: [{bundle: "+a.Bundle+"}]\n", 1))
 }
 
+// refers makes the second bundle of a pair one of the chart, with values that refer to Secrets of the namespace.
+func (r *rig) refers(a, b *Request, given string) {
+	r.t.Helper()
+	r.Stores = func(spec v1alpha1.SecretStore, secrets values.Secrets) (secret.Store, error) {
+		return secretkube.New(spec.Kube.Namespace, secretkube.Getter(secrets)), nil
+	}
+	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters: {"+here+": {group: g, kubeContext: "+here+"}}\n  secretStores: {vault: {kube: {namespace: "+r.name+"}}}\n")
+	r.write("bundle.yaml", strings.Replace(r.read("bundle.yaml"), "manifests: {paths: [second.yaml]}", "helm: {chart: ./chart}\n        values: {"+given+"}", 1))
+	fleet := docs(new(r.request())).FleetFiles
+	docs(a).FleetFiles, docs(b).FleetFiles = fleet, fleet
+	a.Access.Context, b.Access.Context = "", ""
+}
+
 // What was known only when the required bundle was done is carried out as it was shown: objects of its definitions, in its
 // namespaces, in a namespace that both make, and what one hands to the other. The second plan asks for no record of the first.
 func TestRenewed(t *testing.T) {
@@ -98,17 +111,9 @@ func TestRenewedReference(t *testing.T) {
 	r := chartRig(t, "")
 	r.write("chart/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: copy}\ndata: {text: {{ .Values.password | quote }}}\n---\n"+
 		"{{ if .Capabilities.APIVersions.Has \""+kind(r)+"\" }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: monitor}\ndata: {k: v}\n{{ end }}\n")
-	r.Stores = func(spec v1alpha1.SecretStore, secrets values.Secrets) (secret.Store, error) {
-		return secretkube.New(spec.Kube.Namespace, secretkube.Getter(secrets)), nil
-	}
-	r.write("fleet.yaml", "fleet:\n  apiVersion: v1alpha1\n  name: "+r.name+"\n  clusters: {"+here+": {group: g, kubeContext: "+here+"}}\n  secretStores: {vault: {kube: {namespace: "+r.name+"}}}\n")
 	a, b := r.pair("", strings.ReplaceAll(thingDefinition, "GROUP", r.name+".example")+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: hunter22}\n", "")
-	text := strings.Replace(r.read("bundle.yaml"), "manifests: {paths: [second.yaml]}", "helm: {chart: ./chart}\n        values: {password: \"ref://vault:db/password\"}", 1)
-	r.write("bundle.yaml", text)
+	r.refers(&a, &b, "password: \"ref://vault:db/password\"")
 	r.requires(a, b)
-	fleet := docs(new(r.request())).FleetFiles
-	docs(&a).FleetFiles, docs(&b).FleetFiles = fleet, fleet
-	a.Access.Context, b.Access.Context = "", ""
 	first, second, req := r.both(a, b)
 	if fateOf(second, "monitor") != "create new" || !slices.Contains(codes(second), values.CodeNotRead) {
 		t.Errorf("monitor: %q, %v", fateOf(second, "monitor"), second.Findings)

@@ -48,7 +48,8 @@ func (p *FleetPlan) Renews(shown, now *FleetPlan, before []*FleetPlan, confirmed
 }
 
 // renews compares a cluster's part with the one that was shown. What other bundles wrote since, what could not be checked or
-// has values to come, and what is open for another reason may be done as shown, or less of it.
+// has values to come, and what is open for another reason may be done as shown, or less of it; what is written is what was shown, but for
+// the values that came.
 func (c *ClusterPlan) renews(was *ClusterPlan, wrote map[object.Ref]bool, open func(plan.Change) bool) diag.Findings {
 	if was.Plan == nil || c.Plan == nil {
 		return nil // it did not answer, or does not now
@@ -65,7 +66,11 @@ func (c *ClusterPlan) renews(was *ClusterPlan, wrote map[object.Ref]bool, open f
 		return &p
 	}
 	findings := staleplan.Verify(part(*was.Plan, false), part(*c.Plan, false), func(a, b string) bool { return a == b }, false)
-	return append(findings, staleplan.Allows(was.Plan, part(*c.Plan, true))...).OnCluster(c.Cluster)
+	loosely := part(*c.Plan, true)
+	if fs := staleplan.Allows(was.Plan, loosely); len(fs) > 0 {
+		return append(findings, fs...).OnCluster(c.Cluster)
+	}
+	return append(findings, staleplan.Rendered(was.Plan, loosely)...).OnCluster(c.Cluster)
 }
 
 // Absent are the clusters without a plan, with the reason, nil for none: nobody has seen what would be done there.
@@ -108,6 +113,12 @@ func (p *FleetPlan) unread(cluster, instance string) bool {
 	return slices.ContainsFunc(p.Findings, func(f diag.Finding) bool {
 		return f.Code == values.CodeNotRead && f.Cluster == cluster && f.Instance == instance
 	})
+}
+
+// Awaits reports whether something stands in for values that are known when another bundle is done: the plan cannot be
+// carried out as it is.
+func (p *FleetPlan) Awaits() bool {
+	return slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == values.CodeNotRead && f.Cluster != "" })
 }
 
 // Grants reports whether the plan writes what gives rights, or makes a Namespace: whose rights in it come with it.

@@ -42,6 +42,10 @@ func (o *Outcome) Stale() bool {
 	})
 }
 
+// Anew reports whether a saved plan that ended so cannot be carried out again: values came that it did not show, or a wave went back,
+// and its clusters are not as the plan saw them.
+func (o *Outcome) Anew() bool { return o.Stale() || o.WentBack.Said() != "" }
+
 // deadWave is the first wave of which no cluster answers, 0 for none.
 func (o *Outcome) deadWave() int {
 	answers, dead := map[int]bool{}, 0

@@ -274,7 +274,7 @@ func (b *Bundle) NotBegun(why string) *fleetplan.Outcome {
 }
 
 // Turn makes a bundle's plan ready to be applied when its turn has come: the one that was shown, or, when others wrote since it
-// was made, one that does the same. An error ends the bundle's turn.
+// was made, or something stands in it for what they were to write, one that does the same. An error ends the bundle's turn.
 func (bs Bundles) Turn(ctx context.Context, p Planner, b *Bundle) error {
 	before, wrote := Bundles{}, false
 	for _, other := range bs {
@@ -283,7 +283,7 @@ func (bs Bundles) Turn(ctx context.Context, p Planner, b *Bundle) error {
 		}
 		before, wrote = append(before, other), wrote || other.wrote
 	}
-	if !wrote || b.Plan.Verb == "drift" { // what its record declares is the same, whatever others wrote
+	if !wrote && !b.Plan.Awaits() || b.Plan.Verb == "drift" { // what its record declares is the same, whatever others wrote
 		return nil
 	}
 	for _, p := range before.plans() {

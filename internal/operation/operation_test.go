@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/values"
 )
 
 // planner plans bundles of one object on one cluster, and says what it was asked.
@@ -24,8 +25,9 @@ type planner struct {
 	// requires are those of each bundle; wrong says which does not plan, stale which is not renewed, fails which is not applied.
 	requires           map[string]string
 	wrong, stale, fail string
-	unchanged          bool
-	asked              []string
+	// awaits: something stands in the plans after the first for what that was to write.
+	unchanged, awaits bool
+	asked             []string
 }
 
 func (p *planner) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
@@ -45,6 +47,9 @@ func (p *planner) Plan(ctx context.Context, req engine.Request) (*engine.Prepare
 	fp := &fleetplan.FleetPlan{Verb: "apply", Bundle: req.Bundle, Clusters: []*fleetplan.ClusterPlan{{Cluster: "c", Plan: &plan.Plan{Changes: []plan.Change{{Action: plan.Create}}}}}}
 	if need := p.requires[req.Bundle]; need != "" {
 		fp.Requires = []string{need}
+	}
+	if p.awaits && len(req.Before) > 0 {
+		fp.Findings = diag.Findings{{Severity: diag.Warning, Code: values.CodeNotRead, Cluster: "c"}}
 	}
 	return &engine.Prepared{FleetPlan: fp}, nil
 }
@@ -119,6 +124,7 @@ func TestTurns(t *testing.T) {
 	}{
 		"all":              {planner{}, nil, []string{"apply a", "renew b after 1", "apply b", "renew c after 2", "apply c"}, nil},
 		"nothing changed":  {planner{unchanged: true}, nil, []string{"apply a", "apply b", "apply c"}, nil},
+		"nothing came":     {planner{unchanged: true, awaits: true, stale: "c"}, nil, []string{"apply a", "renew b after 1", "apply b", "renew c after 2"}, []string{"c: refused"}},
 		"one is wrong":     {planner{wrong: "b"}, nil, nil, []string{"b: no such file"}},
 		"one fails":        {planner{fail: "b", requires: map[string]string{"c": "a"}}, nil, []string{"apply a", "renew b after 1", "apply b", "renew c after 2", "apply c"}, []string{"b: failed"}},
 		"the first fails":  {planner{fail: "a", requires: chain}, nil, []string{"apply a"}, []string{"a: failed", "bundle b was not begun: it requires a, which was not done", "bundle c was not begun: it requires b, which was not done"}},

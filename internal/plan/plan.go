@@ -191,7 +191,8 @@ type Change struct {
 	TakenBy string `json:"takenBy,omitempty"`
 	// Leaving: what is let go is being deleted, and does not stay.
 	Leaving bool `json:"leaving,omitempty"`
-	// After are the instances whose objects give values that are not known yet; stand-ins are in Fields and Digest.
+	// After are the instances whose objects give values that are not known yet, and the bundles ("bundle platform") that write what references lead
+	// to; stand-ins are in Fields and Digest.
 	After []string `json:"after,omitempty"`
 	// Late is the object of an instance that takes values of others, nil for any other one.
 	Late *Late `json:"-"`

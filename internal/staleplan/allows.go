@@ -59,6 +59,22 @@ func Allows(shown, now *plan.Plan) diag.Findings {
 	return fs
 }
 
+// Rendered finds what would be written otherwise than it was shown, though none of its values was to come: where there is no
+// digest of what was shown, nothing is known of it. Objects that were not shown are not looked at.
+func Rendered(shown, now *plan.Plan) diag.Findings {
+	before := byRef(shown.Changes)
+	var fs diag.Findings
+	for _, ch := range now.Changes {
+		same := func(was plan.Change) bool {
+			return was.Digest == "" || was.Digest == ch.Digest || was.Late != nil && len(was.Late.Open) > 0
+		}
+		if was := before[ch.Ref]; len(was) > 0 && ch.Action.Writes() && ch.Action != plan.Delete && !slices.ContainsFunc(was, same) {
+			fs = append(fs, staleObject(ch.Ref, "renders differently now"))
+		}
+	}
+	return fs
+}
+
 // further says in what a change goes further than the one that was shown, "" when it does not.
 func further(was, ch plan.Change) string {
 	switch {

@@ -91,7 +91,7 @@ func scalar(v any) bool {
 // whole reports whether a value stands where its stand-in stood. What is empty, or not there, may be anything's: it is a stand-in where the plan
 // showed that it is not known.
 func (c *comparison) whole(path string, was, is any) bool {
-	if empty(was) && !c.open[path] {
+	if c.blank(path, was) {
 		return false
 	}
 	for _, v := range c.came {
@@ -100,6 +100,15 @@ func (c *comparison) whole(path string, was, is any) bool {
 		}
 	}
 	return false
+}
+
+// blank reports whether nothing tells a value from others: all of it is empty, and the plan does not show all of that as not known.
+func (c *comparison) blank(path string, v any) bool {
+	m, _ := v.(map[string]any)
+	if len(m) == 0 {
+		return empty(v) && !c.open[path]
+	}
+	return empty(v) && slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(key string) bool { return c.blank(object.JoinPath(path, key), m[key]) })
 }
 
 // replaced reports whether a text is another one with the values that came in place of what stood in for them, as it is or in base64.

@@ -36,9 +36,10 @@ type Lookup interface {
 type Taker struct {
 	Instance string
 	Pos      diag.Pos
-	// Takes is all of it, Open what is not known: something stands in for that. Values are the instance's, with both put in.
-	Takes, Open []bind.From
-	Values      v1alpha1.Values
+	// Takes is all of it, Open what is not known: something stands in for that. Refs are its references of secrets, those that are known when
+	// a bundle is done among them, with stand-ins, too. Values are the instance's, with all of it put in.
+	Takes, Open, Refs []bind.From
+	Values            v1alpha1.Values
 }
 
 // References are the values that the instances of a bundle take of each other on one cluster.
@@ -60,15 +61,9 @@ func OfOthers(froms []bind.From) []bind.From {
 	return slices.DeleteFunc(slices.Clone(froms), func(f bind.From) bool { return f.Instance == "" })
 }
 
-// After are the instances that values come from, each once, in order.
-func After(froms []bind.From) []string {
-	var out []string
-	for _, f := range froms {
-		if !slices.Contains(out, f.Instance) {
-			out = append(out, f.Instance)
-		}
-	}
-	return out
+// Unknown are the values that something stands in for: open ones of other instances, and of refs those that are known when a bundle is done.
+func Unknown(open, refs []bind.From) []bind.From {
+	return slices.Concat(open, slices.DeleteFunc(slices.Clone(refs), func(f bind.From) bool { return f.Bundle == "" }))
 }
 
 // Object is what a value is taken of.
@@ -97,7 +92,7 @@ func (r References) Late() map[string]string {
 	out := map[string]string{}
 	for _, t := range r.Takers {
 		if len(t.Open) > 0 {
-			out[t.Instance] = strings.Join(After(t.Open), ", ")
+			out[t.Instance] = strings.Join(bind.After(t.Open), ", ")
 		}
 	}
 	return out
@@ -226,15 +221,16 @@ func (r References) late() []Taker {
 	return slices.DeleteFunc(slices.Clone(r.Takers), func(t Taker) bool { return len(t.Open) == 0 })
 }
 
-// StandsIn are the instances for whose values something stands in an object.
+// StandsIn is what the values are known after, instances and bundles, for which something stands in an object.
 func (r References) StandsIn(at object.Ref) []string {
 	body, ok := r.Bodies[at]
 	if !ok {
 		return nil
 	}
 	for _, t := range r.Takers {
-		if t.Instance == body.Instance && len(t.Open) > 0 && (body.Unknown != nil || bind.Holds(body.Body, t.Takes)) {
-			return After(t.Open)
+		unknown := Unknown(t.Open, t.Refs)
+		if t.Instance == body.Instance && len(unknown) > 0 && (body.Unknown != nil || bind.Holds(body.Body, slices.Concat(t.Takes, unknown))) {
+			return bind.After(unknown)
 		}
 	}
 	return nil
@@ -245,8 +241,8 @@ func (r References) Mark(p *plan.Plan) {
 	taken := map[string]*Taker{}
 	values := map[string]map[string]any{}
 	for i, t := range r.Takers {
-		if len(t.Takes) > 0 {
-			taken[t.Instance], values[t.Instance] = &r.Takers[i], bind.Taken(t.Values, t.Takes)
+		if all := slices.Concat(t.Takes, t.Refs); len(all) > 0 {
+			taken[t.Instance], values[t.Instance] = &r.Takers[i], bind.Taken(t.Values, all)
 		}
 	}
 	for i := range p.Changes {
@@ -258,7 +254,7 @@ func (r References) Mark(p *plan.Plan) {
 		body, rendered := r.Bodies[ch.Ref]
 		if t := taken[body.Instance]; rendered && t != nil {
 			ch.Late = &plan.Late{Object: body, Values: values[body.Instance]}
-			for _, f := range t.Open {
+			for _, f := range Unknown(t.Open, t.Refs) {
 				ch.Late.Open = append(ch.Late.Open, f.At)
 			}
 		}

@@ -9,17 +9,21 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// Ref gives the value of a reference as data at the reference's place, where bind.Bind wants it; findings carry that
-// place.
-func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
-	value, f := r.Resolve(ctx, t, ref.Ref)
+// Ref gives the value of a reference as data at the reference's place, where bind.Bind wants it, and the reference as a value from elsewhere:
+// of what is known when a bundle is done, the value is what stands in for it. Findings carry that place.
+func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (*v1alpha1.Value, bind.From, *diag.Finding) {
+	value, bundle, f := r.Resolve(ctx, t, ref.Ref)
+	from := ref.From(bundle)
 	if f != nil {
 		f.Pos, f.Path = ref.Pos, ref.At
 		if f.Severity == diag.Error {
-			return nil, f
+			return nil, from, f
 		}
 	}
-	return ref.Text(value), f
+	if bundle != "" {
+		return bind.StandIn(from), from, f
+	}
+	return ref.Text(value), from, f
 }
 
 // Object gives the value that the instance by takes from a live object (bind.ValueOf). What comes from a Secret is known to

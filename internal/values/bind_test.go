@@ -31,7 +31,8 @@ func TestRef(t *testing.T) {
 	r, redactor := reader(new(atomic.Int32))
 	values := valuesOf(t, "a: ref://db/password\nb:\n- ref://none/x\n- ref://vault:db/password\nc: see ref://db/password\n")
 	out, findings := bind.Bind(values, bind.Fill{Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
-		return r.Ref(t.Context(), Target{Cluster: "a"}, ref)
+		x, _, f := r.Ref(t.Context(), Target{Cluster: "a"}, ref)
+		return x, f
 	}})
 	got, err := out.Struct.Any()
 	if err != nil {
@@ -47,6 +48,21 @@ func TestRef(t *testing.T) {
 	if len(findings) != 2 || findings[0].Code != "secret-not-found" || findings[0].Pos.Line != 3 || findings[0].Path != "b[0]" ||
 		findings[1].Severity != diag.Warning || findings[1].Pos.Line != 4 {
 		t.Errorf("findings: %v", findings)
+	}
+}
+
+// What a bundle writes that is done first is something that stands in for it, and is told as that.
+func TestRefOfABundle(t *testing.T) {
+	r, _ := reader(new(atomic.Int32))
+	_, findings := bind.Bind(valuesOf(t, "a: ref://vault:db/password\n"), bind.Fill{Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
+		x, from, f := r.Ref(t.Context(), written("db"), ref)
+		if x.Text != "known after bundle platform" || from.After() != "bundle platform" || from.At != "a" {
+			t.Errorf("%q, %+v", x.Text, from)
+		}
+		return x, f
+	}})
+	if len(findings) != 1 || findings[0].Code != CodeNotRead || findings[0].Pos.Line != 1 {
+		t.Errorf("%v", findings)
 	}
 }
 

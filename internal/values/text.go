@@ -19,7 +19,7 @@ func (r *Reader) Text(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value, f := r.Resolve(ctx, Target{Instance: redact.Nobody}, ref)
+	value, _, f := r.Resolve(ctx, Target{Instance: redact.Nobody}, ref)
 	switch {
 	case f == nil:
 		return value, nil

@@ -87,17 +87,17 @@ func (r *Reader) Namespaces() []string {
 
 // Resolve gives the value of a reference, already known to the redactor. The finding says why there is none; its caller
 // adds position, path and instance. Offline, a reference to a Secret of the target is given back as it is written, with
-// a warning.
-func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string, *diag.Finding) {
+// a warning; so is one that is known when a bundle is done, which is given then.
+func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, bundle string, _ *diag.Finding) {
 	spec, f := r.declared(ref)
 	if f != nil {
-		return "", f
+		return "", "", f
 	}
 	on := ""
 	if spec.Kube != nil {
 		if t.Secrets == nil {
 			f := diag.Warnf(CodeNotRead, "%s stands for itself: the cluster was not asked", ref)
-			return ref.String(), &f
+			return ref.String(), "", &f
 		}
 		on = t.Cluster
 		if t.Writes != nil {
@@ -129,15 +129,15 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (string,
 		if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
 			f.Fix = fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
 		}
-		return "", &f
+		return "", "", &f
 	}
-	return value, nil
+	return value, "", nil
 }
 
 // later is a reference that stands for itself until a bundle is done that makes what it leads to.
-func later(ref secret.Ref, bundle string) (string, *diag.Finding) {
+func later(ref secret.Ref, bundle string) (text, known string, _ *diag.Finding) {
 	f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which comes first", ref, bundle)
-	return ref.String(), &f
+	return ref.String(), bundle, &f
 }
 
 // one is the entry of a key, made when it is not there.

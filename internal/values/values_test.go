@@ -114,7 +114,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, f := r.Resolve(t.Context(), c.target, ref)
+			got, _, f := r.Resolve(t.Context(), c.target, ref)
 			if got != c.want || (f == nil) != (c.code == "") || f != nil && f.Code != c.code {
 				t.Fatalf("%q, %v; want %q, %s", got, f, c.want, c.code)
 			}
@@ -139,10 +139,10 @@ func TestCancelledIsNotKept(t *testing.T) {
 	ref := secret.Ref{Store: "default", Path: "db", Property: "password"}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, f := r.Resolve(ctx, on("a"), ref); f == nil {
+	if _, _, f := r.Resolve(ctx, on("a"), ref); f == nil {
 		t.Error("the cancelled run has a value")
 	}
-	if got, f := r.Resolve(t.Context(), on("a"), ref); got != "hunter2" || f != nil {
+	if got, _, f := r.Resolve(t.Context(), on("a"), ref); got != "hunter2" || f != nil {
 		t.Errorf("%q %v", got, f)
 	}
 }
@@ -150,7 +150,7 @@ func TestCancelledIsNotKept(t *testing.T) {
 // Without a fleet there are no stores; the finding says how to declare one.
 func TestResolveWithoutFleet(t *testing.T) {
 	r := New(Options{Redactor: redact.New()})
-	got, f := r.Resolve(t.Context(), on("a"), secret.Ref{Store: "default", Path: "db", Property: "password"})
+	got, _, f := r.Resolve(t.Context(), on("a"), secret.Ref{Store: "default", Path: "db", Property: "password"})
 	if got != "" || f == nil || !strings.Contains(f.Fix, "secretStores: {default: {env: {}}}") {
 		t.Errorf("%q, %v", got, f)
 	}
@@ -169,11 +169,11 @@ func TestAskedOnce(t *testing.T) {
 		wg.Go(func() {
 			target := on([]string{"a", "b", "c"}[i%3])
 			for _, store := range []string{"default", "vault"} {
-				if _, f := r.Resolve(t.Context(), target, secret.Ref{Store: store, Path: "db", Property: "password"}); f != nil {
+				if _, _, f := r.Resolve(t.Context(), target, secret.Ref{Store: store, Path: "db", Property: "password"}); f != nil {
 					t.Error(f)
 				}
 			}
-			if _, f := r.Resolve(t.Context(), target, secret.Ref{Store: "default", Path: "none", Property: "x"}); f == nil {
+			if _, _, f := r.Resolve(t.Context(), target, secret.Ref{Store: "default", Path: "none", Property: "x"}); f == nil {
 				t.Error("a value that is not there was given")
 			}
 		})
