@@ -36,6 +36,7 @@ func (s *Session) Health(ctx context.Context, owner string, owned []plan.Invento
 		h.wg.Go(func() { h.kind(gk, list) })
 	}
 	h.wg.Wait()
+	h.findings = append(h.findings, health.Cut(len(h.byRef)-len(h.out)-len(h.findings), context.Cause(ctx))...)
 	return h.out, h.findings.OnCluster(s.Name()).Sorted()
 }
 
@@ -103,12 +104,12 @@ func (h *healths) judge(k kubeapi.KindInfo, o plan.InventoryEntry, obj map[strin
 	case apierrors.IsNotFound(err):
 		h.set(o.Ref, health.Status{State: health.Missing, Reason: "not in the cluster"})
 		return
+	case err != nil && h.ctx.Err() != nil: // it was cut off: nothing is known against the object
+		return
 	case err != nil:
-		f := diag.Errorf("health", "the object cannot be looked at")
-		f.Object, f.Instance, f.Why = o.Ref.String(), o.Instance, h.s.text(err, o.Ref)
 		h.mu.Lock()
-		h.findings = append(h.findings, f)
-		h.mu.Unlock()
+		defer h.mu.Unlock()
+		h.findings = append(h.findings, health.Unseen(o.Ref, o.Instance, h.s.text(err, o.Ref)))
 		return
 	}
 	if st.State != health.Ready && o.Ref.IsWorkload() {

@@ -2,7 +2,9 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -52,6 +54,39 @@ func TestHealthHeedsTheEnd(t *testing.T) {
 	rules := map[string]health.Rules{"web": {Checks: []health.Check{{Kind: "ConfigMap"}}, Checker: ending{cancel, &asked, &now, &most}}}
 	if _, findings := s.Health(ctx, "owner", owned, rules); asked.Load() < 100 || asked.Load() > 110 || most.Load() > 4 || !findings.HasErrors() {
 		t.Errorf("%d of %d objects were judged, %d at once", asked.Load(), len(owned), most.Load())
+	}
+}
+
+// TestHealthThatIsCutOff: when the time is over the objects that are not ready are told, and none whose turn had not come or whose
+// read was cut off.
+func TestHealthThatIsCutOff(t *testing.T) {
+	srv := testserver.Start(t)
+	s := connectTo(t, config(srv.Kubeconfig(t), "test"))
+	var owned []plan.InventoryEntry
+	for _, name := range []string{"bad", "good", "fine"} {
+		meta := map[string]any{"name": name, "namespace": "default"}
+		if name == "bad" { // the others are read by name
+			meta["labels"] = map[string]any{object.LabelOwner: "owner"}
+		}
+		srv.Put("/apis/apps/v1/namespaces/default/deployments/"+name, map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta,
+			"spec": map[string]any{"replicas": 1}})
+		owned = append(owned, plan.InventoryEntry{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "default", Name: name}, Instance: "web"})
+	}
+	srv.Fault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/good") || strings.HasSuffix(r.URL.Path, "/fine") {
+			srv.Hang(r)
+			return true
+		}
+		return false
+	})
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("the time was over"))
+	defer cancel()
+	states, findings := s.Health(ctx, "owner", owned, nil)
+	if st := states[owned[0].Ref]; len(states) != 1 || st.State == health.Ready {
+		t.Errorf("%+v", states)
+	}
+	if len(findings) != 1 || !findings.HasErrors() || findings[0].Object != "" || !strings.Contains(findings[0].What, "2 more objects") || findings[0].Why != "the time was over" {
+		t.Errorf("%+v", findings)
 	}
 }
 

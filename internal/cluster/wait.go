@@ -122,9 +122,9 @@ type watching struct {
 }
 
 // look returns the last status: Ready, or what it was when waiting ended, and then why it did, where that was not because of the
-// status. The error is dag.ErrWaits, or the cluster's refusal to show the object.
+// status. When the time is over what the watch has told until then still counts. The error is dag.ErrWaits, or the cluster's refusal to show the object.
 func (w *watching) look(ctx context.Context) (health.Status, error, error) {
-	if cause := w.patience(ctx, w.until); cause != nil && (ctx.Err() != nil || !errors.Is(cause, errTimeUp)) {
+	if cause := w.patience(ctx, w.until); cause != nil && !errors.Is(cause, errTimeUp) {
 		return w.lastWords(ctx, cause, w.last), cause, nil
 	}
 	obj, pause, err := w.see(ctx)
@@ -207,7 +207,7 @@ func (w *watching) judge(ctx context.Context, obj map[string]any) health.Status 
 	st.Details = slices.Clip(st.Details)
 	w.bare = st
 	now := w.s.Now()
-	if now.Sub(w.start) >= w.podsAfter() && now.Sub(w.podsAt) >= podsEvery {
+	if now.Sub(w.start) >= w.podsAfter() && now.Sub(w.podsAt) >= podsEvery && ctx.Err() == nil {
 		w.podsAt = now
 		w.pods = w.s.podReasons(ctx, w.ref, obj)
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -38,7 +37,11 @@ func (l *loop) again(ctx context.Context, w *work, row fleetplan.ClusterOutcome,
 	if ctx.Err() != nil {
 		return &row // interrupted: nobody knows
 	}
-	if fs = slices.Concat(fs, ofs, diag.From(cmp.Or(context.Cause(look), err), "record")); !ofs.HasErrors() { // kinds without a state of their own are ready by being there
+	cause := context.Cause(look)
+	if cause != nil {
+		ofs, err = nil, cause // what was cut off is said of no object
+	}
+	if fs = slices.Concat(fs, ofs, diag.From(err, "record")); cause == nil && !ofs.HasErrors() { // kinds without a state of their own are ready by being there
 		states = release.Standings(inventory, seen.Live, states)
 	}
 	problems := fleetplan.Unready(inventory, states)
