@@ -35,6 +35,7 @@ func (s *session) tendRecords(cmd *cobra.Command, verb, from string, req engine.
 	}
 	req.Bundle = s.args[0]
 	about := &recordkeeping.Report{V: diag.DocumentVersion, Verb: verb, Bundle: req.Bundle, Clusters: []recordkeeping.Row{}}
+	var declined error // what stood against it before anything was done
 	err = eng.TendRecords(cmd.Context(), req, about, workspace.Former(req.Documents, splitList([]string{from})), func() error {
 		if s.opts.yes && (verb == recordkeeping.Moving || s.opts.output != "text") || about.Idle() {
 			return nil
@@ -42,10 +43,11 @@ func (s *session) tendRecords(cmd *cobra.Command, verb, from string, req engine.
 		if _, err := io.WriteString(s.Err, about.Lines(false)); err != nil {
 			return err
 		}
-		return s.agreed(cmd, verb, "done", true)
+		declined = s.agreed(cmd, verb, "done", true)
+		return declined
 	})
 	err = operation.Named(cmd.Context(), eng, req, recordkeeping.Advised(err))
-	if err != nil && (about.Nothing() || exitcode.Of(err) == exitcode.Refused) { // there may be no cluster yet
+	if err != nil && (about.Nothing() || exitcode.Of(declined) == exitcode.Refused) { // there may be no cluster yet
 		return s.failed(err)
 	}
 	return s.looked(about, err, func(report.Style) error {

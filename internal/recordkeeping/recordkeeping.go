@@ -52,7 +52,8 @@ type Row struct {
 
 	former, store release.Store
 	target        Target
-	unknown       bool // nothing there knows of the bundle
+	unknown       bool          // nothing there knows of the bundle
+	found         diag.Findings // what Problem says
 }
 
 // Look finds out what there is to do on a cluster that answers, and is the one that the records there are of. from gives where the
@@ -67,7 +68,7 @@ func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, 
 	src, ok2 := former.(release.Mover)
 	dst, ok3 := store.(release.Mover)
 	if !ok || !ok2 || !ok3 {
-		r.Problem = "its store does not know that"
+		r.fail(errors.New("its store does not know that"))
 		return r
 	}
 	if verb == Moving {
@@ -91,22 +92,27 @@ func (r Row) Look(ctx context.Context, verb, owner string, store release.Store, 
 		return r
 	}
 	if held == nil {
-		r.Nothing = true
-		r.unknown = absent(ctx, owner, store)
+		r.Nothing, r.unknown, err = idle(ctx, owner, store)
+		r.fail(err)
 		return r
 	}
 	r.Holder, r.Since, r.Expires = held.Holder, held.Since, held.Expires
 	return r
 }
 
-// absent reports whether a store certainly has neither a record of the bundle nor anything that keeps a release of it back.
-func absent(ctx context.Context, owner string, store release.Store) bool {
+// idle says of a store in which nobody holds the lock of a bundle that there is nothing to take away; absent: it certainly has neither a
+// record of it nor anything that keeps a release of it back. Where the cluster says that the records are elsewhere, the lock is there too:
+// that is the error.
+func idle(ctx context.Context, owner string, store release.Store) (nothing, absent bool, err error) {
 	rec, _, err := store.Current(ctx, owner)
+	if errors.Is(err, release.ErrElsewhere) {
+		return false, false, err
+	}
 	if rec != nil || err != nil {
-		return false
+		return true, false, nil
 	}
 	h, _, err := release.HeldOn(ctx, store, owner)
-	return h == nil && err == nil
+	return true, h == nil && err == nil, nil
 }
 
 // samePlace refuses a move from a place to itself, before its one lock is taken twice.
@@ -120,9 +126,12 @@ func samePlace(at release.Place) error {
 	return diag.Findings{f}.Err()
 }
 
+// fail notes why it cannot be done; the row says on which cluster.
 func (r *Row) fail(err error) {
 	if fs := diag.From(err, "record"); len(fs) > 0 {
-		r.Problem = fs[0].String()
+		first := fs[0]
+		first.Cluster = ""
+		r.Problem, r.found = first.String(), fs
 	}
 }
 
@@ -161,11 +170,10 @@ func (r *Report) Verdict() error {
 	var fs diag.Findings
 	unknown := 0
 	for _, c := range r.Clusters {
-		if c.Problem != "" {
-			f := diag.Errorf("record", "%s", c.Problem)
-			f.Cluster = c.Cluster
-			fs = append(fs, f)
+		if c.Problem != "" && len(c.found) == 0 {
+			c.found = diag.Findings{diag.Errorf("record", "%s", c.Problem)}
 		}
+		fs = append(fs, c.found.OnCluster(c.Cluster)...)
 		if c.Unreachable != "" {
 			unknown++
 		}
@@ -187,11 +195,22 @@ func (r *Report) Verdict() error {
 	return fleetplan.Unknown(unknown)
 }
 
-// Lines tell of every cluster what there is to do, or with done what was done.
+// Lines tell of every cluster what there is to do, or with done what was done. What stands against it for one reason on several is told once.
 func (r *Report) Lines(done bool) string {
 	var out strings.Builder
+	told := map[string]bool{}
 	for _, c := range r.Clusters {
-		out.WriteString(c.Cluster + ": " + c.says(r.Verb, done) + "\n")
+		names := c.Cluster
+		if c.Problem != "" && told[c.Problem] {
+			continue
+		}
+		for _, other := range r.Clusters {
+			if c.Problem != "" && other.Problem == c.Problem && other.Cluster != c.Cluster {
+				names += ", " + other.Cluster
+			}
+		}
+		told[c.Problem] = true
+		out.WriteString(names + ": " + c.says(r.Verb, done) + "\n")
 	}
 	return out.String()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/release"
 )
@@ -124,6 +125,42 @@ func TestUnlockOfNothing(t *testing.T) {
 		}
 		if len(c.rows) > 0 && !errors.Is(err, fleetplan.ErrPartial) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What stands against it has the code that it has elsewhere, and with it the exit code, and is told once of several clusters.
+func TestProblemsOfSeveralClusters(t *testing.T) {
+	missing := diag.Errorf("missing-rights", "you may not get secrets in namespace hawser-system")
+	elsewhere := release.Elsewhere(release.Pointer{Bundle: "shop"}, release.Place{ID: "x7", Name: "the directory /srv/releases"})
+	for name, c := range map[string]struct {
+		err  error
+		code string
+		want string
+	}{
+		"a missing right": {diag.Findings{missing}.Err(), "missing-rights", "eu, us: not done: you may not get secrets in namespace hawser-system\n"},
+		"elsewhere": {elsewhere, "records-elsewhere",
+			"eu, us: not done: the records of bundle shop are kept in the cluster's Secrets in hawser-system, and this run keeps them in the directory /srv/releases"},
+		"another": {errors.New("broken"), "record", "eu, us: not done: broken\n"},
+	} {
+		about := &Report{Verb: Unlock, Bundle: "shop"}
+		for _, cluster := range []string{"eu", "us"} {
+			fs := diag.From(c.err, "record").OnCluster(cluster)
+			store := &kept{err: errors.Join(fs.Err(), c.err)}
+			row := Row{Cluster: cluster}.Look(t.Context(), Unlock, "o", store, func() release.Store { return &placed{} }, Target{})
+			if name != "elsewhere" {
+				row = Row{Cluster: cluster}
+				row.fail(fs.Err())
+			}
+			about.Clusters = append(about.Clusters, row)
+		}
+		about.Clusters = append(about.Clusters, Row{Cluster: "asia", Nothing: true})
+		lines := about.Lines(true)
+		if !strings.HasPrefix(lines, c.want) || strings.Count(lines, "not done") != 1 || !strings.HasSuffix(lines, "asia: nobody holds the lock\n") {
+			t.Errorf("%s: %s", name, lines)
+		}
+		if fs := diag.From(about.Verdict(), ""); len(fs) != 2 || fs[0].Code != c.code || fs[1].Cluster != "us" || len(fs.Merge()) != 1 {
+			t.Errorf("%s: %+v", name, fs)
 		}
 	}
 }
