@@ -89,7 +89,7 @@ type Wave struct{ At *int }
 func (w Wave) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return errors.New("waves count from 1")
+		return errors.New("a wave is named by its number; waves count from 1, in the order of the fleet's rollout")
 	}
 	*w.At = n
 	return nil

@@ -46,7 +46,8 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"rollout resume": "goes on", "rollout restart": "kubectl rollout restart", "log": "hawser history", "releases": "hawser history", "revisions": "hawser history",
 		"show x.plan": "hawser plan show", "show values ./web": "values.yaml", "show chart ./web": "Chart.yaml", "dependency update": "helm dependency update", "dep build": "charts/",
 		"app sync web": "hawser apply", "app get web": "hawser status", "app": "hawser drift", "repo add x https://x": "repo: URL", "kustomize build .": "kustomize: {path: DIR}", "get manifest web": "hawser inspect resources", "get hooks web": "hawser build", "get notes web": "hawser status",
-		"get values web": "--explain-value", "test web": "--test", "describe": "hawser status", "taint x": "--recreate", "output": "hawser inspect", "state list": "hawser list", "import": "--adopt", "create": "a file that you write", "unlock": "hawser release unlock", "logs": "kubectl logs"} {
+		"get values web": "--explain-value", "test web": "--test", "describe": "hawser status", "taint x": "--recreate", "output": "hawser inspect", "state list": "hawser list", "import": "--adopt", "create": "a file that you write", "unlock": "hawser release unlock", "logs": "kubectl logs",
+		"reject x": "hawser abort NAME", "unpause x": "hawser resume NAME", "cancel x": "hawser abort NAME"} {
 		if got := fix(NoSuchCommand(root, strings.Fields(word))); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", word, got)
 		}
@@ -57,7 +58,7 @@ func TestWordsOfOtherTools(t *testing.T) {
 		"skip-crds": "skipCRDs: true", "set-file": "as: text", "set-string": "values", "reuse-values": "values stand", "take-ownership": "--adopt", "force-conflicts": "--adopt",
 		"description": "-m", "max-history": "revisionHistoryLimit", "max": "hawser history", "limit": "hawser history", "skip-schema-validation": "skipSchema: true", "kube-version": "--facts", "api-versions": "--facts",
 		"cascade": "hawser eject NAME", "all-namespaces": "all namespaces are looked at", "parallelism": "maxParallel", "lock": "--locked",
-		"show-only": "--output-dir", "refresh-only": "hawser drift", "destroy": "hawser delete", "replace": "--recreate"} {
+		"ignore-windows": "--skip-windows", "show-only": "--output-dir", "refresh-only": "hawser drift", "destroy": "hawser delete", "replace": "--recreate"} {
 		if got := fix(FlagError(root, errors.New("unknown flag: --"+flag))); !strings.Contains(got, want) || strings.Contains(got, "did you mean") {
 			t.Errorf("--%s: %q", flag, got)
 		}

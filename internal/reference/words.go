@@ -86,6 +86,12 @@ var commandWords = map[string]string{
 	"forget":          eject,
 	"abandon":         eject,
 	"taint":           "hawser apply -f BUNDLE --recreate makes anew what cannot be changed; kubectl rollout restart starts pods anew",
+	"reject":          abort,
+	"deny":            abort,
+	"cancel":          abort,
+	"stop":            abort,
+	"unpause":         "hawser resume NAME lets a paused release go on",
+	"continue":        "hawser resume NAME lets a paused release go on; hawser apply -f BUNDLE, run again, goes on where the last run stopped",
 	"untaint":         "nothing is marked to be made anew: hawser plan -f BUNDLE shows what would be",
 	"output":          "what was delivered is told by hawser inspect resources INSTANCE and hawser inspect values INSTANCE",
 	"state":           "the state is in the clusters: hawser list shows what was delivered, hawser inspect resources INSTANCE the objects, hawser eject NAME lets go of them",
@@ -170,6 +176,9 @@ var flagWords = map[string]string{
 	"grace-period":            "pods have the time that they declare: terminationGracePeriodSeconds",
 	"keep-history":            "hawser delete NAME deletes the records, too; " + eject,
 	"parallelism":             "how many clusters go at once stands in the fleet: rollout.waves, maxParallel",
+	"ignore-windows":          skipWindows,
+	"ignore-window":           skipWindows,
+	"override-windows":        skipWindows,
 	"lock":                    "a bundle is always locked while somebody works on it; --locked takes what hawser.lock pins",
 	"lock-timeout":            "a bundle that somebody works on is refused at once, and it is said who that is",
 	"retry":                   "the same apply, run again, goes on; a request that fails for a moment is sent again by itself",
@@ -178,6 +187,7 @@ var flagWords = map[string]string{
 // flagWordsOf are such flags of single commands.
 var flagWordsOf = map[string]map[string]string{
 	"hawser delete":       {"force": "what holds an object that does not go is named; finalizers are taken off with kubectl. " + eject, "keep": eject, "n": byBundle, "namespace": byBundle},
+	"hawser drift":        {"fix": correct, "repair": correct, "heal": correct, "revert": correct, "apply": correct, "sync": correct},
 	"hawser status":       {"n": byBundle, "namespace": byBundle},
 	"hawser rollback":     {"force": "fields of others are taken with --adopt, objects are made anew with --recreate; --confirm-delete=N confirms deletions"},
 	"hawser module build": {"format": buildArtifact, "annotation": buildArtifact, "a": buildArtifact, "resolve-symlinks": buildArtifact},
@@ -190,6 +200,12 @@ const clearCache = "hawser cache prune --all removes everything, hawser cache pr
 const whenItFails = "a rollout that fails stops in its wave; hawser rollback NAME goes back, and onFailure: rollback in the fleet's rollout by itself"
 
 const unlock = "the lock of a run that died is free after 30 seconds, and hawser status NAME says who is at work; hawser release unlock NAME takes a lock away"
+
+const abort = "hawser abort NAME ends a release that waits or is paused, on the clusters that it has not come to; hawser rollback NAME goes back on the others"
+
+const correct = "hawser drift NAME --correct puts right what others changed"
+
+const skipWindows = "--skip-windows changes clusters also while the window of their wave is closed"
 
 const byBundle = "a bundle is named, wherever its objects are: hawser list -n NAMESPACE shows which have any there"
 
