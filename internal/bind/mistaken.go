@@ -42,8 +42,11 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 	return fs
 }
 
-// guessed are the fields that people write below from who look for a secret.
-var guessed = []string{"secret", "secretRef", "secretKeyRef", "secretStore", "store", "vault", "env"}
+// guessed are the fields that people write below from who look for a secret, guessedObjects who look for an object of a cluster.
+var (
+	guessed        = []string{"secret", "secretRef", "secretKeyRef", "secretStore", "store", "vault", "env"}
+	guessedObjects = []string{"object", "configMap", "configMapRef", "configMapKeyRef", "service"}
+)
 
 // mistakenStruct warns of a struct of one field that is plain data and was hardly meant so: {$clusters: ...},
 // {generate: {len: ...}}, {from: {secret: ...}}. It has no place yet; nil for any other value.
@@ -59,10 +62,20 @@ func mistakenStruct(x *v1alpha1.Value) *diag.Finding {
 		}
 		name, fix = "generate", "write {generate: {length: 24}} for a text that is made up once; charset is the other field"
 	case "from":
-		if len(body.Fields) != 1 || !slices.Contains(guessed, body.Fields[0].Name) {
+		name = "from"
+		switch has := func(words []string) bool {
+			return slices.ContainsFunc(body.Fields, func(f v1alpha1.Field) bool { return slices.Contains(words, f.Name) })
+		}; {
+		case has([]string{"instance", "file", "files"}):
+			return nil
+		case has(guessed):
+			fix = "a value of a store of secrets is ref://[STORE:]NAME[/...]/PROPERTY; from takes instance, or file"
+		case has(guessedObjects):
+			fix = "an object of another instance is {from: {instance: NAME, object: v1/ConfigMap/NAME, path: data.KEY}}; " +
+				"one that no bundle delivers is a query of the fleet (values), taken with {$cluster: values.NAME}"
+		default:
 			return nil
 		}
-		name, fix = "from", "a value of a store of secrets is ref://[STORE:]NAME[/...]/PROPERTY; from takes instance, or file"
 	default:
 		if name = x.Fields[0].Name; !strings.HasPrefix(name, "$") || diag.Nearest(name, []string{"$cluster"}) == "" {
 			return nil
