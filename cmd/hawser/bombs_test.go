@@ -161,7 +161,7 @@ func aliasBombs() map[string]bomb {
 		"template: read":       bombIn(map[string]string{"b.yaml": bombChart, "chart/x.yaml": longAliases(""), "chart/templates/a.yaml": `{{ len (fromYaml (.Files.Get "x.yaml")) }}`}, bombBuild).says("is no object"),
 		"template: printf":     bombTemplate(`{{ $l := "0123456789" }}{{ range until 40 }}{{ $l = printf "%s%s" $l $l }}{{ end }}`).says("would make more than"),
 		"template: written":    bombTemplate(`{{ $d := dict }}{{ $b := repeat 900000 "x" }}{{ range until 99999 }}{{ $_ := set $d (print .) $b }}{{ end }}{{ toYaml $d }}`).says("would make more than"),
-		"template: included":   bombTemplate(doubled).says("evaluation takes longer than"),
+		"template: included":   bombTemplate(doubled).with(evaluationLimitEnv + "=3s,4GiB").says("evaluation takes longer than"),
 		"resource: aliases":    bombKustomization(map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\n", "k/a.yaml": bombObject + aliases()}).says("aliases of this file, written out, stand for more than"),
 		"resource: long":       bombKustomization(map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\n", "k/a.yaml": bombObject + "data:\n" + longAliases("  ")}).says("aliases of this file, written out, stand for more than"),
 		"patch: long":          bombKustomization(map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n", "k/a.yaml": bombObject, "k/p.yaml": bombObject + "data:\n" + longAliases("  ")}).says("aliases of this file, written out, stand for more than"),

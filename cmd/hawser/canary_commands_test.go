@@ -37,7 +37,7 @@ var canaryRuns = []canaryRun{
 	{"apply", 0, "$FILES -y --diff -o json --wait=false"},
 	{"status", 0, "$BUNDLE $FLEET $FORMS"},
 	{"status", 0, "$BUNDLE $FLEET -v"},
-	{"list", 0, "$FLEET $FORMS"},
+	{"list", 0, "--bundle $BUNDLE $FLEET $FORMS"}, // without it a record that another test spoils is told too
 	{"inspect module", 0, "app --bundle $BUNDLE $FLEET $FORMS"},
 	{"inspect resources", 0, "app --bundle $BUNDLE $FLEET $FORMS"},
 	{"inspect values", 1, "app --bundle $BUNDLE $FLEET $FORMS"},

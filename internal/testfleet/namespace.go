@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/object"
 )
 
 var (
@@ -22,7 +23,8 @@ var (
 )
 
 // Namespace returns the name of a namespace that no other test has, and creates it in the given clusters; where none
-// is given it is created nowhere. At the end of the test it is deleted everywhere, also where the test created it.
+// is given it is created nowhere. At the end of the test it is deleted everywhere, also where the test created it, and so
+// are the records of a bundle of that name: what reads all bundles of a cluster would read those of all tests before.
 func (f *Fleet) Namespace(t testing.TB, clusters ...string) string {
 	t.Helper()
 	part := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(t.Name()), "-"), "-")
@@ -35,18 +37,23 @@ func (f *Fleet) Namespace(t testing.TB, clusters ...string) string {
 			t.Fatalf("testfleet: namespace %s in %s: %v", name, c, err)
 		}
 	}
-	t.Cleanup(func() { f.deleteNamespace(t, name) })
+	t.Cleanup(func() { f.forget(t, name) })
 	return name
 }
 
-// deleteNamespace asks every cluster to delete the namespace and does not wait: the clusters end with the package.
-func (f *Fleet) deleteNamespace(t testing.TB, name string) {
+// forget asks every cluster to delete the namespace and the records, and does not wait: the clusters end with the package.
+func (f *Fleet) forget(t testing.TB, name string) {
 	for _, c := range f.names {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		err := f.clientset(t, c).CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+		core := f.clientset(t, c).CoreV1()
+		err := core.Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			err = core.Secrets(object.SystemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+				metav1.ListOptions{LabelSelector: object.LabelBundle + "=" + name})
+		}
 		cancel()
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			t.Logf("testfleet: namespace %s stays in %s: %v", name, c, err)
+		if err != nil && !apierrors.IsNotFound(err) {
+			t.Logf("testfleet: %s stays in %s: %v", name, c, err)
 		}
 	}
 }

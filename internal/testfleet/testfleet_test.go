@@ -136,6 +136,27 @@ func TestNamespaceAndAudit(t *testing.T) {
 	}
 }
 
+// TestRecordsGoWithTheTest: what a test has recorded of a bundle that is called as its namespace is gone after it, and nothing else.
+func TestRecordsGoWithTheTest(t *testing.T) {
+	f := Get()
+	secrets := client(t, f.RESTConfig("eu")).CoreV1().Secrets("hawser-system")
+	if _, err := client(t, f.RESTConfig("eu")).CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hawser-system"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("test", func(t *testing.T) {
+		for _, bundle := range []string{f.Namespace(t), "another"} {
+			record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "hawser-", Labels: map[string]string{"hawser.dev/bundle": bundle}}}
+			if _, err := secrets.Create(t.Context(), record, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	left, err := secrets.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(left.Items) != 1 || left.Items[0].Labels["hawser.dev/bundle"] != "another" {
+		t.Errorf("%v, %+v", err, left)
+	}
+}
+
 func TestStopKeepsData(t *testing.T) {
 	f := Get()
 	ns := f.Namespace(t, "us")
