@@ -66,10 +66,12 @@ race: ## the rooms where things happen at once, with the race detector; what it 
 	echo "flaky or broken: what failed, without a data race, is tried once more"; CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout $(TIMEOUT) -p 1 $(RACE)
 
 # Those in which `make test` tries some points of death, spread over the run.
-CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest|TestKilledRollbacks|TestKilledCorrections)$$
+CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|TestHooksKilledAtEveryRequest|TestDeleteOfMadeValuesKilled|TestApprovalKilledAtEveryRequest|TestKilledRollbacks|TestKilledCorrections|TestKilledSavedPlans)$$
+STORE_CRASHES = ^(TestMove|TestKilledAtEveryRequest|TestDeleteKilledAtEveryRequest)$$
 DEATHS ?= all
 crash: ## kills the process before and after every request of a run, and runs it again (DEATHS=3+1: every third, from the second)
 	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
+	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -run '$(STORE_CRASHES)' ./internal/release/kube ./internal/release/blob
 
 cross: ## go vet for the other platforms that a release is made for, tests included
 	GOOS=darwin $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built ./internal/rootfs ./internal/render/plain

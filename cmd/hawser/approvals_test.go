@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // TestApprovalFromAnotherTerminal: a release that changes the last wave alone ends before it, somebody approves it, and the same command
@@ -61,7 +62,7 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 			t.Fatalf("request %d (after=%t): run again: %s", at, after, r)
 		}
 	}
-	step, first := deaths(9)
+	step, first := testseed.Deaths(t, 9)
 	for at, n := 1+first, 0; ; at += step {
 		before := died
 		for _, after := range []bool{false, true} {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // crashBundle has more than thirty objects of many kinds: CRDs with their objects, RBAC, configuration, Services. n is
@@ -60,26 +60,10 @@ spec:
 // crashObjects is the number of objects of a version, without the instance's namespace.
 func crashObjects(v int) int { return strings.Count(crashBundle("n", v), "---\n") }
 
-// deaths are the points of death that a test tries: `make test` takes some, spread over the whole run (apart from one another
-// that far), `make crash` every one, and DEATHS=N+M every Nth from the one after M, so that CI comes to all in N runs.
-func deaths(far int) (step, first int) {
-	switch asked := os.Getenv("HAWSER_TEST_DEATHS"); asked {
-	case "":
-		return far, 0
-	case "all":
-		return 1, 0
-	default:
-		if n, err := fmt.Sscanf(asked, "%d+%d", &step, &first); n != 2 || err != nil || step < 1 || first < 0 || first >= step {
-			panic("HAWSER_TEST_DEATHS is " + asked + ": all, nothing for some, or N+M for every Nth after the first M, with M less than N")
-		}
-		return step, first
-	}
-}
-
 // TestKilledAtEveryRequest kills the process (SIGKILL) before and after every single request of a first apply and of an
 // upgrade, and runs it again: it converges, nothing is there twice, nothing is orphaned, and the lock is taken over.
 func TestKilledAtEveryRequest(t *testing.T) {
-	step, first := deaths(36)
+	step, first := testseed.Deaths(t, 36)
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for lane, cluster := range clusters {

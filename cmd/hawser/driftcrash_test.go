@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/history"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // correctionLane tries points of death of drift corrections, before or after the request.
@@ -19,7 +20,7 @@ type correctionLane struct{ *rollbackLane }
 // right once and no hook ran, nothing drifts, and the release is the one that there was, with one note of each correction, which ended well.
 func TestKilledCorrections(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(12)
+	step, first := testseed.Deaths(t, 12)
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for _, after := range []bool{false, true} {

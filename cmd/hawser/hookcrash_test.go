@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // hookCrashChart has a migration before installations and upgrades and a notice after them, one of them gone when it
@@ -86,7 +87,7 @@ func (l *hookCrash) converges(verb, where string, want map[string]int) {
 // of an upgrade and of the removal, and runs it again: it converges, and every hook has run exactly once.
 func TestHooksKilledAtEveryRequest(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(40)
+	step, first := testseed.Deaths(t, 40)
 	s := newScene(t)
 	l := &hookCrash{scene: s, cluster: "production-us", proxy: newKiller(t, "production-us")}
 	l.config = l.kubeconfig(l.cluster, l.proxy.URL, l.proxy.ca())

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"hawser.dev/hawser/internal/testseed"
 )
 
 const lateFleet = `
@@ -129,7 +131,7 @@ func TestLateValues(t *testing.T) {
 // Killed at any request of a first apply or of an upgrade in which values are known late, and run again: it converges.
 func TestKilledAtEveryRequestWithLateValues(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(40)
+	step, first := testseed.Deaths(t, 40)
 	l := emptyLane(t, "staging", "crashlate")
 	l.objects = func(int) int { return 4 } // db, db-token, app, web
 	l.look = func(v int, where string) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // TestDeleteOfMadeValuesKilled kills the deletion of a bundle with a made-up password before and after each of its
@@ -20,7 +21,7 @@ func TestDeleteOfMadeValuesKilled(t *testing.T) {
 	was := ""
 	l.want(0, l.apply(1)...)
 	died, lost := 0, 0
-	step, first := deaths(7)
+	step, first := testseed.Deaths(t, 7)
 	for at := 1 + first; ; at += step {
 		reached := false
 		for _, after := range []bool{false, true} {

@@ -11,6 +11,7 @@ import (
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // planLane tries points of death of saved plans, before or after the request.
@@ -37,7 +38,7 @@ func TestKilledSavedPlans(t *testing.T) {
 					for _, c := range l.on {
 						s.worker(c, s.ns)
 					}
-					step, first := deaths(map[bool]int{false: 9, true: 17}[back])
+					step, first := testseed.Deaths(t, map[bool]int{false: 9, true: 17}[back])
 					points.Add(int64(l.try(step, first)))
 				})
 			})

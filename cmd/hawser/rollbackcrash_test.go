@@ -13,6 +13,7 @@ import (
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/testfleet"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // rollbackCrash is a bundle of two releases on two clusters: what changes, what only one of them has, and hooks of rollbacks. All its
@@ -69,7 +70,7 @@ type rollbackLane struct {
 // again: they converge, both clusters are alike, and nothing was made twice nor any hook run twice.
 func TestKilledRollbacks(t *testing.T) {
 	t.Parallel()
-	step, first := deaths(13) // all of them take ten minutes
+	step, first := testseed.Deaths(t, 13) // all of them take ten minutes
 	var points atomic.Int64
 	var wg sync.WaitGroup
 	for _, after := range []bool{false, true} {

@@ -45,3 +45,18 @@ func TestFrom(t *testing.T) {
 		}
 	}
 }
+
+// TestDeaths: some points of death, all, or every Nth.
+func TestDeaths(t *testing.T) {
+	for _, c := range []struct {
+		asked       string
+		step, first int
+		ended       bool
+	}{{"", 7, 0, false}, {"all", 1, 0, false}, {"6+5", 6, 5, false}, {"6+6", 0, 0, true}, {"0+0", 0, 0, true}, {"x", 0, 0, true}} {
+		t.Setenv(DeathsVariable, c.asked)
+		f := &failing{TB: t}
+		if step, first := Deaths(f, 7); f.ended != c.ended || !c.ended && (step != c.step || first != c.first) {
+			t.Errorf("%q: %d+%d, ended %t", c.asked, step, first, f.ended)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/release/kube"
 	"hawser.dev/hawser/internal/release/storetest"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // chunk is a chunk size with which every record overflows into two or three Secrets more, and every Set.
@@ -67,7 +68,8 @@ func whole(t testing.TB, owner string) *release.Record {
 // everyDeath runs do again and again, killed at each request in turn, before it is sent and after, from a fresh state
 // made by prepare; then it looks and repairs.
 func everyDeath(t *testing.T, prepare func(t *testing.T), do func(t *testing.T, s release.Store) error, check func(t *testing.T)) {
-	for at := 1; ; at++ {
+	step, first := testseed.Deaths(t, 4)
+	for at := 1 + first; ; at += step {
 		alive := true
 		for _, answered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("request-%d-answered-%t", at, answered), func(t *testing.T) {

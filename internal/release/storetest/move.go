@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/internal/recordkeeping"
 	"hawser.dev/hawser/internal/release"
+	"hawser.dev/hawser/internal/testseed"
 )
 
 // Movers gives the stores of a move as a new process would see them. The process dies at the n-th request of both together, 0 for never;
@@ -22,7 +23,8 @@ func RunMove(t *testing.T, open Movers, unlock func(t testing.TB, owner string))
 	t.Run("HoldAlone", func(t *testing.T) { testMoveHold(t, open) })
 	t.Run("Busy", func(t *testing.T) { testMoveBusy(t, open) })
 	t.Run("Dies", func(t *testing.T) {
-		for n, reached := 1, true; reached; n++ {
+		step, begin := testseed.Deaths(t, 5)
+		for n, reached := 1+begin, true; reached; n += step {
 			from, _, _ := open(t, 0)
 			r := fill(t, from)
 			src, dst, came := open(t, n)
