@@ -178,7 +178,8 @@ func (p *page) bound(ctx context.Context, of *v1alpha1.FleetSpec, spec v1alpha1.
 			Generate: func(g bind.Generate) (*v1alpha1.Value, *diag.Finding) { return g.Value(g.Placeholder()), nil },
 			Ref: func(r bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 				if p.stores {
-					return reader.Ref(ctx, values.Target{Cluster: c.Name}, r)
+					x, _, n := reader.Ref(ctx, values.Target{Cluster: c.Name}, r)
+					return x, n
 				}
 				return r.Text("a secret"), nil
 			},
