@@ -235,7 +235,7 @@ func (r Ref) Finding(code, format string, args ...any) *diag.Finding {
 
 // From is the reference as a value from elsewhere: one that is known when a bundle is done, "" where it is known.
 func (r Ref) From(bundle string) From {
-	return From{At: r.At, Pos: r.Pos, Bundle: bundle, node: &v1alpha1.Value{Pos: v1alpha1.Position(r.Pos)}}
+	return From{At: r.At, Pos: r.Pos, Ref: r.Ref.String(), Bundle: bundle, node: &v1alpha1.Value{Pos: v1alpha1.Position(r.Pos)}}
 }
 
 // Text is a text as data at the reference's place.

@@ -32,8 +32,9 @@ type From struct {
 	// Instance is the instance that makes Object; "" for a file.
 	Instance string
 	Object   Object
-	// Bundle is carried out before, and what a reference leads to is known when it is done; "" for anything else.
-	Bundle string
+	// Ref is the reference as it is written, in its shortest spelling; "" for anything else. Bundle is carried out before, and what the reference
+	// leads to is known when it is done; "" where it is known.
+	Ref, Bundle string
 	// File is a path relative to the file that holds the text; "" for an object.
 	File string
 	// Path leads to the value in the object or the file; empty is all of a file.

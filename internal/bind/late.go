@@ -1,15 +1,16 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
 )
 
-// Explained adds to findings about an instance that was rendered with stand-ins for values of other instances (late) what to do
-// about those.
-func Explained(fs diag.Findings, late []string) diag.Findings {
-	if len(late) == 0 {
+// Explained adds to findings about an instance that was rendered with stand-ins for values of other instances, and for what other bundles write,
+// what to do about those.
+func Explained(fs diag.Findings, open []From) diag.Findings {
+	if len(open) == 0 {
 		return fs
 	}
 	for i := range fs {
@@ -19,13 +20,37 @@ func Explained(fs diag.Findings, late []string) diag.Findings {
 		if fs[i].Why != "" {
 			fs[i].Why += "; "
 		}
-		fs[i].Why += "values are known only after " + strings.Join(late, ", ")
+		fs[i].Why += "values are known only after " + strings.Join(After(open), ", ")
 		other := fs[i].Fix
-		if fs[i].Fix = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"; other != "" {
+		if fs[i].Fix = meanwhile(open); other != "" {
 			fs[i].Fix += "; where it is about another value: " + other
 		}
 	}
 	return fs
+}
+
+// meanwhile is what to do where something that stands in for values does not fit.
+func meanwhile(open []From) string {
+	var bundles []string
+	instances := false
+	for _, f := range open {
+		instances = instances || f.Bundle == ""
+		if flag := "--bundle " + f.Bundle; f.Bundle != "" && !slices.Contains(bundles, flag) {
+			bundles = append(bundles, flag)
+		}
+	}
+	const preview = "give a value that fits in the meantime: {from: {..., preview: VALUE}}"
+	apply := "apply that one first, by itself (" + strings.Join(bundles, ", ") + "): the values are known then"
+	switch {
+	case len(bundles) == 0:
+		return preview
+	case len(bundles) > 1:
+		apply = "apply those first, by themselves (" + strings.Join(bundles, ", ") + "): the values are known then"
+	}
+	if instances {
+		return preview + "; of bundles: " + apply
+	}
+	return apply
 }
 
 // Absent is the finding that the object a value comes from is not there (object names it), though its instance is carried out and

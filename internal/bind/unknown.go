@@ -230,7 +230,7 @@ func marksOf(froms []From) map[string]bool {
 	for _, f := range froms {
 		if f.After() != "" {
 			standIns(StandIn(f), marks)
-			marks[f.standInText()] = true
+			marks[knownAfter+f.After()] = true
 		}
 	}
 	return marks

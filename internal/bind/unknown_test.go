@@ -114,3 +114,53 @@ func TestUnknownOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// References that a bundle writes have a stand-in each, which says what they are known after and which they are; as they are written where such a
+// text is refused. What is computed of them says what it is known after.
+func TestUnknownReferences(t *testing.T) {
+	const a, b = "known after bundle platform (ref://vault:db/user)", "known after bundle platform (ref://vault:db/password)"
+	v := values(t, "b.yaml", `{user: "ref://vault:db/user", password: "ref://vault:db/password", own: "ref://env"}`)
+	var refs []From
+	bound, fs := Bind(v, Fill{Ref: func(r Ref) (*v1alpha1.Value, *diag.Finding) {
+		bundle := map[bool]string{true: "platform"}[r.Store == "vault"]
+		refs = append(refs, r.From(bundle))
+		if bundle == "" {
+			return r.Text("x"), nil
+		}
+		return StandIn(refs[len(refs)-1]), nil
+	}})
+	if len(fs) > 0 {
+		t.Fatal(fs)
+	}
+	same(t, "stand-ins", `{user: "`+a+`", password: "`+b+`", own: "x"}`, show(bound.Struct))
+	written, as := Written(bound, refs)
+	same(t, "as they are written", `{user: "ref://vault:db/user", password: "ref://vault:db/password", own: "x"}`, show(written.Struct))
+	same(t, "otherwise", `{user: "ref://vault:db/user0", password: "ref://vault:db/password0", own: "x"}`, show(Otherwise(written, as[:2], false).Struct))
+	of := func(v v1alpha1.Values) []object.Object {
+		data, err := v.Struct.Any()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := data.(map[string]any)
+		m["both"], m["sum"] = fmt.Sprint(m["user"], ":", m["password"]), sum(fmt.Sprint(m))
+		return []object.Object{{Body: body("ConfigMap", "x", m)}}
+	}
+	for _, c := range []struct {
+		v                    v1alpha1.Values
+		refs                 []From
+		user, password, both string
+	}{
+		{bound, refs, a, b, a + ":" + b},
+		{written, as, "ref://vault:db/user", "ref://vault:db/password", "ref://vault:db/user:ref://vault:db/password"},
+	} {
+		got := Unknown(of(c.v), of(Otherwise(c.v, c.refs[:2], false)), c.refs[:2])
+		want := []object.Object{{Unknown: at("data.user", "data.password", "data.both", "data.sum"), Body: body("ConfigMap", "x", map[string]any{
+			"user": c.user, "password": c.password, "both": c.both, "own": "x", "sum": "known after bundle platform"})}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if !Holds(got[0].Body, c.refs[:2]) || Holds(map[string]any{"own": "x"}, c.refs[:2]) {
+			t.Error("what stands in is not found")
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -208,7 +209,7 @@ func text(s string, pos v1alpha1.Position) *v1alpha1.Value {
 	return &v1alpha1.Value{Kind: v1alpha1.KindString, Text: s, Pos: pos}
 }
 
-// StandIn stands in for a value that is not known yet: the user's preview, else a text that says so.
+// StandIn stands in for a value that is not known yet: the user's preview, else a text that says so, for each reference one of its own.
 func StandIn(f From) *v1alpha1.Value {
 	if f.Preview != nil {
 		return f.Preview
@@ -220,7 +221,30 @@ func StandIn(f From) *v1alpha1.Value {
 
 const knownAfter = "known after "
 
-func (f From) standInText() string { return knownAfter + f.After() }
+func (f From) standInText() string {
+	if f.Ref != "" {
+		return knownAfter + f.After() + " (" + f.Ref + ")"
+	}
+	return knownAfter + f.After()
+}
+
+// Written gives values, in which stand-ins stand for the references among refs that are known when a bundle is done, with those references as they are
+// written instead, and refs as they are then: for a schema that takes no text but one of a form.
+func Written(v v1alpha1.Values, refs []From) (v1alpha1.Values, []From) {
+	refs = slices.Clone(refs)
+	at := map[string]*v1alpha1.Value{}
+	for i, f := range refs {
+		if f.Bundle != "" {
+			refs[i].Preview = text(f.Ref, f.node.Pos)
+			at[f.At] = refs[i].Preview
+		}
+	}
+	v.Struct = rewrite(v.Struct, nil, func(_ *v1alpha1.Value, p v1alpha1.Path) (*v1alpha1.Value, bool) {
+		x := at[p.String()]
+		return x, x != nil
+	})
+	return v, refs
+}
 
 // Holds reports whether a rendered object's body (or any part of it, as JSON types) holds a stand-in of one of the
 // values: a text that contains it, also in base64, or for previews of other types an equal value. It errs on the side

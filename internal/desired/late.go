@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/valuerefs"
 )
 
 // Reopen puts stand-ins into the late instances that have none yet, and renders them with those.
@@ -24,6 +25,27 @@ func (r Resolver) Reopen(ctx context.Context, s *State, late func(instance strin
 		return findings
 	}
 	return append(findings, r.Render(ctx, s)...)
+}
+
+// tried renders a part. Where that fails with what stands in for references that are known when a bundle is done, it is rendered with the references
+// as they are written, which is what the part has of them then.
+func (r Resolver) tried(ctx context.Context, p *InstanceRender) (render.Result, error) {
+	res, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, p.Request)
+	if err == nil || ctx.Err() != nil || len(valuerefs.Unknown(nil, p.Refs)) == 0 {
+		return res, err
+	}
+	q := *p
+	q.Instance.Values, q.Refs = bind.Written(p.Instance.Values, p.Refs)
+	q.Request.Instance = q.Instance
+	again, _, failed := r.Memo.Render(redact.With(ctx, r.Redactor), q.Renderer, q.Request)
+	if failed == nil {
+		failed = r.rekey(ctx, &q)
+	}
+	if failed != nil {
+		return res, err
+	}
+	*p = q
+	return again, nil
 }
 
 // unknown marks what an instance's objects have of values that are open (all), by rendering it with other stand-ins, and with

@@ -208,7 +208,7 @@ func (r Resolver) unmade(ctx context.Context, s *State, p *InstanceRender, stand
 	if err := r.rekey(ctx, &q); err != nil {
 		return diag.From(err, "source")
 	}
-	res, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), q.Renderer, q.Request)
+	res, err := r.tried(ctx, &q)
 	p.standIn = &stand{render: q, objects: res.Objects, ok: err == nil}
 	return nil
 }
@@ -240,7 +240,7 @@ func (r Resolver) source(m *Made) *chance.Source {
 // rendered is a part rendered with its answers. New ones are made where the cluster can keep them; what it was with
 // placeholders stays in the part, for plans that are saved.
 func (r Resolver) rendered(ctx context.Context, s *State, p *InstanceRender) (render.Result, error) {
-	res, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, p.Request)
+	res, err := r.tried(ctx, p)
 	unknown := valuerefs.Unknown(p.Open, p.Refs)
 	if len(unknown) > 0 && err == nil {
 		res.Objects = r.unknown(ctx, p, unknown, res.Objects, res.Open > 0)

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/valuerefs"
 )
 
 // Render makes the state's desired objects: from the record where the inputs are unchanged, else by rendering. What was
@@ -73,7 +74,7 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 	var all []object.Object
 	for i, p := range parts {
 		if errs[i] != nil {
-			findings = append(findings, bind.Explained(withInstance(diag.From(errs[i], "render"), p.Instance), bind.After(p.Open))...)
+			findings = append(findings, bind.Explained(withInstance(diag.From(errs[i], "render"), p.Instance), valuerefs.Unknown(p.Open, p.Refs))...)
 			continue
 		}
 		findings = append(findings, results[i].Findings...)

@@ -70,6 +70,18 @@ func TestBeyondWhatAPlanShowed(t *testing.T) {
 	}
 }
 
+// TestBeyondTwoReferences: each of two values stands where its own stand-in was, and not where that of the other one was.
+func TestBeyondTwoReferences(t *testing.T) {
+	const a, b = "known after bundle m (ref://v:db/a)", "known after bundle m (ref://v:db/ab)"
+	was := &plan.Late{Values: map[string]any{"a": a, "b": b}, Open: []string{"a", "b"}, Object: object.Object{Body: map[string]any{"uri": a + ":" + b}}}
+	for text, want := range map[string][]string{"x:y": nil, "y:x": {"uri"}, "x:x": {"uri"}} {
+		now := &plan.Late{Values: map[string]any{"a": "x", "b": "y"}, Object: object.Object{Body: map[string]any{"uri": text}}}
+		if got := beyond(was, now); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
 // TestAllowsNoMoreThanWasShown: the fields are named, with object and values, and an object that stays as it is may be anything.
 func TestAllowsNoMoreThanWasShown(t *testing.T) {
 	ref := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "x"}

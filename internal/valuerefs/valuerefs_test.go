@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/secret"
 )
 
 // answers is what a lookup says of one source.
@@ -224,19 +225,19 @@ func TestLate(t *testing.T) {
 // and has all that its instance refers to. An instance is not late for it: there is nothing to wait for in its own steps.
 func TestReferencesThatABundleWrites(t *testing.T) {
 	of := func(at, bundle string) bind.From {
-		return bind.Ref{At: at}.From(bundle)
+		return bind.Ref{At: at, Ref: secret.Ref{Store: "vault", Path: "db", Property: at}}.From(bundle)
 	}
 	values := v1alpha1.Values{Struct: &v1alpha1.Value{Kind: v1alpha1.KindStruct, Fields: []v1alpha1.Field{
 		{Name: "a", Value: bind.StandIn(of("a", "platform"))}, {Name: "b", Value: &v1alpha1.Value{Kind: v1alpha1.KindString, Text: "read"}}}}}
 	r := references(table{}, []Taker{{Instance: "api", Refs: []bind.From{of("a", "platform"), of("b", "")}, Values: values}},
-		body("api", "ConfigMap", "c", map[string]any{"uri": "x known after bundle platform"}), body("api", "ConfigMap", "d", map[string]any{"uri": "x"}))
+		body("api", "ConfigMap", "c", map[string]any{"uri": "x known after bundle platform (ref://vault:db/a)"}), body("api", "ConfigMap", "d", map[string]any{"uri": "x"}))
 	p := &plan.Plan{Changes: []plan.Change{{Ref: r.Declared[0].Ref, Action: plan.Create}, {Ref: r.Declared[1].Ref, Action: plan.Create}}}
 	r.Mark(p)
 	if c := p.Changes; len(r.Late()) > 0 || !slices.Equal(c[0].After, []string{"bundle platform"}) || c[1].After != nil {
 		t.Errorf("%v, %v, %v", r.Late(), c[0].After, c[1].After)
 	}
 	for _, c := range p.Changes {
-		if !slices.Equal(c.Late.Open, []string{"a"}) || !maps.Equal(c.Late.Values, map[string]any{"a": "known after bundle platform", "b": "read"}) {
+		if !slices.Equal(c.Late.Open, []string{"a"}) || !maps.Equal(c.Late.Values, map[string]any{"a": "known after bundle platform (ref://vault:db/a)", "b": "read"}) {
 			t.Errorf("%+v", c.Late)
 		}
 	}

@@ -56,7 +56,7 @@ func TestRefOfABundle(t *testing.T) {
 	r, _ := reader(new(atomic.Int32))
 	_, findings := bind.Bind(valuesOf(t, "a: ref://vault:db/password\n"), bind.Fill{Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
 		x, from, f := r.Ref(t.Context(), written("db"), ref)
-		if x.Text != "known after bundle platform" || from.After() != "bundle platform" || from.At != "a" {
+		if x.Text != "known after bundle platform (ref://vault:db/password)" || from.After() != "bundle platform" || from.At != "a" {
 			t.Errorf("%q, %+v", x.Text, from)
 		}
 		return x, f

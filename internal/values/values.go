@@ -22,7 +22,8 @@ import (
 	"hawser.dev/hawser/internal/secret"
 )
 
-// CodeNotRead is the code of the warning that a reference stands for itself.
+// CodeNotRead is the code of the warning that a reference was not read: it stands for itself where its cluster is not asked, and something stands in
+// for it where a bundle is done first.
 const CodeNotRead = "secret-not-read"
 
 // Secrets reads the data of a Secret of one cluster; its errors name the Secret.
@@ -87,7 +88,7 @@ func (r *Reader) Namespaces() []string {
 
 // Resolve gives the value of a reference, already known to the redactor. The finding says why there is none; its caller
 // adds position, path and instance. Offline, a reference to a Secret of the target is given back as it is written, with
-// a warning; so is one that is known when a bundle is done, which is given then.
+// a warning. Of one that is known when a bundle is done there is no value, but that bundle, with a warning.
 func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, bundle string, _ *diag.Finding) {
 	spec, f := r.declared(ref)
 	if f != nil {
@@ -134,10 +135,10 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 	return value, "", nil
 }
 
-// later is a reference that stands for itself until a bundle is done that makes what it leads to.
-func later(ref secret.Ref, bundle string) (text, known string, _ *diag.Finding) {
+// later is a reference without a value until a bundle is done that makes what it leads to: what stands in for it is up to the caller.
+func later(ref secret.Ref, bundle string) (none, after string, _ *diag.Finding) {
 	f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which comes first", ref, bundle)
-	return ref.String(), bundle, &f
+	return "", bundle, &f
 }
 
 // one is the entry of a key, made when it is not there.
