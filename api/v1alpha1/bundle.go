@@ -58,8 +58,10 @@ type Instance struct {
 	Health  []HealthRule `json:"health,omitempty"`
 	Ignore  []IgnoreRule `json:"ignore,omitempty"`
 	// Promoted is what the source is on this cluster by a promotion, over what is pinned for all; zero = nothing was promoted.
-	Promoted Pin      `json:"-"`
-	Pos      Position `json:"-"`
+	Promoted Pin `json:"-"`
+	// PinOfOthers: what is pinned by the source's name was pinned for other bundles, and may be another source.
+	PinOfOthers bool     `json:"-"`
+	Pos         Position `json:"-"`
 }
 
 // Pin is what a source with a range, a tag or a version is: the exact version, and the digest of the content.

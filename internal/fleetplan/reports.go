@@ -165,7 +165,7 @@ func (r *LockReport) Pin(used []source.Use, old map[string]lockfile.Pin) map[str
 		}
 		pin := u.Pin()
 		row := LockedSource{Source: u.Key(), Version: pin.Version, Digest: pin.Digest}
-		if was, ok := old[u.Key()]; ok {
+		if was := old[u.Key()]; was.Digest != "" {
 			row.Was = &was
 		}
 		pins[u.Key()] = pin

@@ -106,22 +106,40 @@ func (d *Documents) NearFleet() string {
 	return d.FleetNear()
 }
 
-// Evaluate gives the bundles for a cluster, as the program does, with what was promoted for it.
+// Evaluate gives the bundles for a cluster, as the program does, with what was promoted for it, and what others pinned.
 func (d *Documents) Evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings) {
 	specs, findings := d.Program.Evaluate(f)
 	for i, s := range specs {
 		pins := d.Lock.Promoted.At(d.From.Fleet, s.Name, f.Group, f.Name)
-		if len(pins) == 0 {
-			continue
-		}
-		specs[i].Instances = slices.Clone(s.Instances) // those of the program are shared
-		for k, in := range specs[i].Instances {
-			if written, ok := source.Of(in); ok {
-				specs[i].Instances[k].Promoted = v1alpha1.Pin(pins[written.Key()])
+		copied := false
+		for k, in := range s.Instances {
+			written, ok := source.Of(in)
+			if !ok {
+				continue
 			}
+			if len(pins) > 0 {
+				in.Promoted = v1alpha1.Pin(pins[written.Key()])
+			}
+			in.PinOfOthers = d.ofOthers(s.Name, written)
+			if in.Promoted == (v1alpha1.Pin{}) && !in.PinOfOthers {
+				continue
+			}
+			if !copied {
+				specs[i].Instances, copied = slices.Clone(s.Instances), true // those of the program are shared
+			}
+			specs[i].Instances[k] = in
 		}
 	}
 	return specs, findings
+}
+
+// ofOthers reports whether what is pinned for a bundle's source may be another one's, which other bundles have.
+func (d *Documents) ofOthers(bundle string, s source.Source) bool {
+	if !s.Hides() {
+		return false
+	}
+	users := d.Lock.Users(s.Key())
+	return len(users) > 0 && !slices.Contains(users, bundle)
 }
 
 // Fleet is the fleet of the documents, nil without one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/dag"
@@ -49,13 +50,17 @@ func (d *Documents) Pin(ctx context.Context, specs []v1alpha1.BundleSpec, source
 	if errs := Resolve(ctx, instances, sources); errors.Join(errs...) != nil {
 		return nil, diag.FromAll(errs, "source").Err()
 	}
-	if err := source.Twins(sources.Used()).Err(); err != nil {
+	used, keys := sources.Used(), source.KeysOf(specs)
+	others := func(key string) []string {
+		return slices.DeleteFunc(d.Lock.Users(key), func(bundle string) bool { _, here := keys[bundle]; return here })
+	}
+	if err := append(source.Twins(used), source.Taken(used, d.Lock.Sources, others)...).Err(); err != nil {
 		return nil, err
 	}
 	out := &fleetplan.LockReport{V: diag.DocumentVersion, File: d.Path}
-	pins := out.Pin(sources.Used(), d.Lock.Sources)
+	pins := out.Pin(used, d.Lock.Sources)
 	return out, d.Keeper.Update(func(f lockfile.File) bool {
-		out.Drop(f.Pin(pins, source.KeysOf(specs)))
+		out.Drop(f.Pin(pins, keys))
 		return true
 	})
 }
@@ -72,7 +77,7 @@ func (d *Documents) Stale(ctx context.Context, specs []v1alpha1.BundleSpec, sour
 	errs := Resolve(ctx, source.Instances(specs), sources)
 	findings := source.Check(d.Lock.Sources, sources.Used(), true)
 	for _, f := range diag.FromAll(errs, "source") {
-		if f.Code == source.CodeStale {
+		if f.Code == source.CodeStale || f.Code == source.CodeTwins {
 			findings = append(findings, f)
 		}
 	}

@@ -51,7 +51,7 @@ type File struct {
 type Pin struct {
 	// Version is exact: "1.4.2", a tag, that of a local chart's Chart.yaml, "" for other local content.
 	Version string `json:"version,omitempty"`
-	// Digest is that of the content, "sha256:<hex>".
+	// Digest is that of the content, "sha256:<hex>"; "" where the file had several pins, and nobody knows which one is meant.
 	Digest string `json:"digest"`
 }
 

@@ -33,3 +33,14 @@ func (f File) Pin(pins map[string]Pin, uses map[string][]string) (dropped map[st
 	}
 	return dropped
 }
+
+// Users are the bundles that use a source as far as the file says, sorted.
+func (f File) Users(key string) (out []string) {
+	for bundle, keys := range f.Bundles {
+		if slices.Contains(keys, key) {
+			out = append(out, bundle)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -14,6 +14,9 @@ var (
 		"accountkey", "sharedkey", "authkey", "functionkey", "subscriptionkey"}
 )
 
+// doubtfulNames are those of them that are also given to what is no secret.
+var doubtfulNames = []string{"key", "code", "auth"}
+
 // urlEnds are the characters at which a URL in a text ends; a backslash begins an escape of the language around.
 const urlEnds = " \t\r\n\v\f\"'`<>|\\"
 
@@ -95,6 +98,16 @@ func paramSpans(text string, at int, out []span) []span {
 		at = end
 	}
 	return out
+}
+
+// chooses reports whether what was taken for the value of a parameter that authenticates may be none: by its name, and as words are.
+func chooses(text string, value span) bool {
+	if value.from == 0 || text[value.from-1] != '=' || strengthOf(text[value.from:value.to]) == unmistakable {
+		return false
+	}
+	name := text[:value.from-1]
+	name = name[strings.LastIndexAny(name, "?#&;")+1:]
+	return slices.Contains(doubtfulNames, strings.ToLower(name))
 }
 
 // longestParam bounds what is taken for a parameter's name.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -12,6 +13,12 @@ var userInfo = lazyregexp.New(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|
 // Addresses masks in a text, without knowing any value, what authenticates in the addresses that stand in it: a user's password (over HTTP the
 // user, too), and the values of parameters that say so.
 func Addresses(text string) string { return hide(text, userSpans(text, nil)) }
+
+// Credentials masks what Addresses does, but for a value that may as well choose what an address gives: a plain word after a parameter whose name
+// says little (key=stable, code=eu). Addresses that are told apart by it stay so.
+func Credentials(text string) string {
+	return hide(text, slices.DeleteFunc(userSpans(text, nil), func(s span) bool { return chooses(text, s) }))
+}
 
 // userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password, and in queries; and in headers.
 func userSpans(text string, out []span) []span {

@@ -35,6 +35,26 @@ func TestURLsAreHidden(t *testing.T) {
 	}
 }
 
+// TestCredentials: in keys of sources a word stays by which an address may choose, and everything that can be a token goes.
+func TestCredentials(t *testing.T) {
+	for in, want := range map[string]string{
+		"helm https://h/c?key=a api":                  "helm https://h/c?key=a api",
+		"https://h/c?page=2&Key=stable&code=eu-west":  "https://h/c?page=2&Key=stable&code=eu-west",
+		"https://h/c?key=AIzaSyA1b2C3d4E5f6":          "https://h/c?key=***",
+		"https://h/c?code=hunter27&key=b#auth=basic":  "https://h/c?code=***&key=b#auth=basic",
+		"https://h/c?token=a&apikey=b&sig=c&pass=d":   "https://h/c?token=***&apikey=***&sig=***&pass=***",
+		"https://u:a@h/c?X-Amz-Security-Token=a&pwd=": "https://***@h/c?X-Amz-Security-Token=***&pwd=",
+		"https://key=a@h/c":                           "https://***@h/c",
+	} {
+		if got := Credentials(in); got != want || Credentials(got) != got {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+		if strings.Contains(in, "key=") && !strings.Contains(Addresses(in), "***") {
+			t.Errorf("%s: Addresses shows it", in)
+		}
+	}
+}
+
 // However many addresses and parameters a text has, each is looked at once.
 func TestQueriesAreLinear(t *testing.T) {
 	for _, part := range []string{"?", "#;", "/?&", "/?a", "/?token=x&", "/?a=\\u0026", "://?", ";token"} {

@@ -12,9 +12,9 @@ import (
 )
 
 // Choose chooses the sources whose pins are to be forgotten: by instance (globs), or by the source as hawser.lock or
-// the bundle writes it.
+// the bundle writes it. Sources that one pin would stand for are always among them.
 func Choose(names []string, instances []v1alpha1.Instance) (func(Source) bool, error) {
-	chosen := map[Source]bool{}
+	chosen := alike(instances)
 	for _, name := range names {
 		found := false
 		for _, in := range instances {

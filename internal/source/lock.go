@@ -28,8 +28,11 @@ func (s Source) PinIn(pins map[string]lockfile.Pin) (lockfile.Pin, bool) {
 	if s.Promoted.Digest != "" {
 		return s.Promoted, true
 	}
-	pin, ok := pins[s.Key()]
-	return pin, ok
+	if s.OfOthers {
+		return lockfile.Pin{}, false
+	}
+	pin := pins[s.Key()]
+	return pin, pin.Digest != ""
 }
 
 // Check compares what a run uses with what hawser.lock pins. Locked makes differences, and sources that are not pinned,

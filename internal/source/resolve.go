@@ -38,8 +38,8 @@ type Use struct {
 	// Instance is the first one that uses it, Pos where the bundle says so.
 	Instance string
 	Pos      diag.Pos
-	// twinOf is the reference of the first source with this one's pin; zero where this is the first.
-	twinOf module.Reference
+	// second: an earlier source of the run has this one's pin.
+	second bool
 }
 
 // Resolver resolves and fetches every distinct source once. It is safe for concurrent use; its fields are set before.
@@ -52,7 +52,7 @@ type Resolver struct {
 	Pins map[string]lockfile.Pin
 	// Locked refuses to resolve what is not pinned, without asking anybody.
 	Locked bool
-	// Upgrade chooses sources whose pins do not count; nil = none.
+	// Upgrade chooses sources whose pins do not count, where they are pinned anew; nil = this run pins nothing.
 	Upgrade func(s Source) bool
 
 	mu    sync.Mutex
@@ -76,7 +76,7 @@ func (r *Resolver) Get(ctx context.Context, in v1alpha1.Instance) (Use, error) {
 	}
 	e, ok := r.known[s]
 	if !ok {
-		e = &entry{use: Use{Source: s, Instance: in.Name, Pos: Position(in), twinOf: r.twinFor(s)}}
+		e = &entry{use: Use{Source: s, Instance: in.Name, Pos: Position(in), second: r.hasTwin(s)}}
 		r.known[s] = e
 	}
 	r.mu.Unlock()
@@ -118,11 +118,13 @@ func (r *Resolver) resolve(ctx context.Context, u *Use, in v1alpha1.Instance) (e
 	case u.Local(), ref.Digest != "":
 		u.State = Given
 	case pinned:
-		if err := r.alike(ctx, *u, f, pin.Version); err != nil {
-			return err
+		if u.second {
+			return diag.Findings{twins(*u, "digest: sha256:..., hawser lock says it of each")}.Err()
 		}
 		u.State = Pinned
 		ref.Version, ref.Digest, ref.Kept = pin.Version, pin.Digest, true // a tag that moved since changes nothing
+	case r.Upgrade == nil && r.unclear(u.Source):
+		return diag.Findings{unclear(*u)}.Err()
 	case r.Locked:
 		return unpinned(*u).Err()
 	default:
@@ -148,6 +150,12 @@ func (r *Resolver) pin(s Source) (lockfile.Pin, bool) {
 		return lockfile.Pin{}, false
 	}
 	return pin, pinned
+}
+
+// unclear reports whether hawser.lock has lost which of several pins is the source's.
+func (r *Resolver) unclear(s Source) bool {
+	pin, there := r.Pins[s.Key()]
+	return there && pin == lockfile.Pin{} && !s.OfOthers
 }
 
 func localState(pin lockfile.Pin, digest string) State {

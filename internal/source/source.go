@@ -32,13 +32,15 @@ type Source struct {
 	Ref module.Reference
 	// Promoted is what it is by a promotion, over what hawser.lock pins for all clusters; zero for nothing.
 	Promoted lockfile.Pin
+	// OfOthers: what hawser.lock pins by its key was pinned for other bundles, and may be another source.
+	OfOthers bool
 }
 
 // Of is the source of an instance; ok is false when it has none.
 func Of(in v1alpha1.Instance) (s Source, ok bool) {
 	s, ok = written(in)
 	if !s.Local() && s.Ref.Digest == "" {
-		s.Promoted = lockfile.Pin(in.Promoted)
+		s.Promoted, s.OfOthers = lockfile.Pin(in.Promoted), in.PinOfOthers
 	}
 	return s, ok
 }
@@ -137,13 +139,11 @@ func (s Source) Local() bool {
 	return scheme == "" || scheme == "file" || scheme == module.ChartScheme+"file"
 }
 
-// Key names the source in hawser.lock: as the bundle writes it, with the version it wants. What authenticates in an address is masked: the
-// file is for everybody who has the bundle, and a token that was renewed leaves its pin. Beside a digest of the bundle's own no pin counts: it
+// Key names the source in hawser.lock: as the bundle writes it, with the version it wants. Credentials in an address are masked: the file is for everybody who has the bundle, and a token that was renewed leaves its pin. Beside a digest of the bundle's own no pin counts: it
 // tells two such addresses apart.
 func (s Source) Key() string {
-	clear := s.clear()
-	key := redact.Addresses(clear)
-	if key != clear && s.Ref.Digest != "" {
+	key := redact.Credentials(s.clear())
+	if s.Ref.Digest != "" && s.Hides() {
 		key += " " + s.Ref.Digest
 	}
 	return key
