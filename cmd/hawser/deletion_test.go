@@ -79,10 +79,11 @@ func TestRetireCluster(t *testing.T) {
 	s.has(run(0, "plan").Stdout, "the cluster left the fleet, and $B runs there still", "hawser fleet retire staging --delete")
 	run(1, "fleet", "retire", "staging")
 	s.has(run(0, "fleet", "retire", "staging", "--delete", "--dry-run").Stdout, "- ConfigMap $NS/a")
-	run(5, "fleet", "retire", "staging", "--delete") // nobody can be asked
+	s.has(run(5, "fleet", "retire", "staging", "--delete").Stderr, "say it with -y, or --confirm-delete=1") // nobody can be asked
+	run(5, "fleet", "retire", "staging", "--delete", "--confirm-delete=2")
 	s.untouched("staging")
 	s.there("staging", "a")
-	s.has(run(0, "fleet", "retire", "staging", "--delete", "-y").Stdout, "Cluster staging is retired from the fleet $B; deleted there: $B")
+	s.has(run(0, "fleet", "retire", "staging", "--delete", "--confirm-delete=1").Stdout, "Cluster staging is retired from the fleet $B; deleted there: $B")
 	s.gone("staging", "a")
 	s.there("production-eu", "a")
 	s.lacks(run(0, "plan").Stdout, "left the fleet")

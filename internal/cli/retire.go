@@ -38,6 +38,7 @@ func (s *session) fleetRetireCommand() *cobra.Command {
 	f.BoolVar(&s.opts.dryRun, "dry-run", false, "show what would be deleted and stop")
 	f.BoolVar(&s.opts.wait, "wait", true, "wait until everything is gone")
 	s.opts.hookFlag(f)
+	f.IntVar(&s.opts.confirmDelete, "confirm-delete", noNumber, "with --delete: the exact number of deletions you confirm")
 	s.opts.unservedFlag(f)
 	f.StringVar(&s.opts.progress, "progress", "auto", "progress: auto, live or plain")
 	return cmd
