@@ -53,6 +53,16 @@ func meanwhile(open []From) string {
 	return apply
 }
 
+// CodeDecides is the code of warnings that values which are not known decide about more than what is shown as not known.
+const CodeDecides = "value-decides"
+
+// Decides warns that what is open decides about more than the fields that hold it, of objects: it may be refused when it comes.
+func Decides(objects []string, open []From) diag.Finding {
+	f := diag.Warnf(CodeDecides, "what comes with %s decides about %s, which a plan cannot show before", strings.Join(After(open), ", "), diag.Few(objects))
+	f.Why, f.Fix = "where that is then otherwise than it is shown, nothing of this bundle is written", meanwhile(open)
+	return f
+}
+
 // Absent is the finding that the object a value comes from is not there (object names it), though its instance is carried out and
 // instance, which takes the value, waits for it.
 func (f From) Absent(object, instance string) *diag.Finding {

@@ -73,6 +73,39 @@ func other(x *v1alpha1.Value, maps bool) (*v1alpha1.Value, bool) {
 	return &out, true
 }
 
+// Numbers gives values with a text of digits in place of each text that stands in for what is open, which is a number and base64 of a text, too: what a
+// chart takes as such is the same for any text that is neither. There are none where no text stands in.
+func Numbers(v v1alpha1.Values, open []From) []v1alpha1.Values {
+	at := map[string]int{}
+	for _, f := range open {
+		if f.Preview == nil || f.Bundle != "" {
+			at[f.At] = len(at) + 1
+		}
+	}
+	v.Struct = rewrite(v.Struct, nil, func(x *v1alpha1.Value, p v1alpha1.Path) (*v1alpha1.Value, bool) {
+		n := at[p.String()]
+		if n == 0 {
+			return nil, false
+		}
+		out := *x
+		out.Text = "140" + strconv.Itoa(n%10)
+		return &out, true
+	})
+	if len(at) == 0 {
+		return nil
+	}
+	return []v1alpha1.Values{v}
+}
+
+// Others are the values of Otherwise, in the order in which they are tried.
+func Others(v v1alpha1.Values, open []From) []v1alpha1.Values {
+	out := []v1alpha1.Values{Otherwise(v, open, false)}
+	if EmptyLists(open) {
+		out = append(out, Otherwise(v, open, true))
+	}
+	return out
+}
+
 // EmptyLists reports whether a list of nothing stands in for any of what is open, or is in what does.
 func EmptyLists(open []From) (found bool) {
 	for _, f := range open {

@@ -136,6 +136,10 @@ func TestUnknownReferences(t *testing.T) {
 	written, as := Written(bound, refs)
 	same(t, "as they are written", `{user: "ref://vault:db/user", password: "ref://vault:db/password", own: "x"}`, show(written.Struct))
 	same(t, "otherwise", `{user: "ref://vault:db/user0", password: "ref://vault:db/password0", own: "x"}`, show(Otherwise(written, as[:2], false).Struct))
+	same(t, "numbers", `{user: "1401", password: "1402", own: "x"}`, show(Numbers(written, as[:2])[0].Struct))
+	if got := Numbers(bound, []From{{At: "own", Instance: "db", Preview: refs[2].node}}); got != nil {
+		t.Errorf("a preview stays: %v", got)
+	}
 	of := func(v v1alpha1.Values) []object.Object {
 		data, err := v.Struct.Any()
 		if err != nil {

@@ -3,13 +3,15 @@ package desired
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/staleplan"
 	"hawser.dev/hawser/internal/valuerefs"
 )
 
@@ -50,34 +52,51 @@ func (r Resolver) tried(ctx context.Context, p *InstanceRender) (render.Result, 
 
 // unknown marks what an instance's objects have of values that are open (all), by rendering it with other stand-ins, and with
 // something else made up where it makes anything up. What its schema does not let be otherwise (a preview among few allowed values) stays
-// as it is, while the others are otherwise, one after the other; of that, it is found where the stand-ins are seen.
-func (r Resolver) unknown(ctx context.Context, p *InstanceRender, all []bind.From, objs []object.Object, makes bool) []object.Object {
+// as it is, while the others are otherwise, one after the other; of that, it is found where the stand-ins are seen. Texts are numbers once more, for
+// charts that take them as such.
+func (r Resolver) unknown(ctx context.Context, p *InstanceRender, all []bind.From, res render.Result) render.Result {
 	other := p.Request
+	makes := res.Open > 0
 	if makes { // with a placeholder in both, what is computed of it would look certain
 		other.Chance = r.source(&Made{id: rand.Text()})
 	}
-	otherwise := func(open []bind.From) bool {
-		for _, maps := range []bool{false, true} {
-			if other.Instance.Values = bind.Otherwise(p.Instance.Values, open, maps); maps && !bind.EmptyLists(open) {
-				break
-			}
+	was := bind.Taken(p.Instance.Values, all)
+	var seconds []render.Result
+	var values []v1alpha1.Values
+	with := func(ways []v1alpha1.Values) bool {
+		for _, other.Instance.Values = range ways {
 			if second, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, other); err == nil {
-				objs = bind.Unknown(objs, second.Objects, all)
+				res.Objects = bind.Unknown(res.Objects, second.Objects, all)
+				seconds, values = append(seconds, second), append(values, other.Instance.Values)
 				return true
 			}
 		}
 		return false
 	}
-	found := otherwise(all)
-	if !found && len(all) > 1 {
-		for i := 0; i < len(all) && ctx.Err() == nil; i++ {
-			found = otherwise(all[i:i+1]) || found
+	found := false
+	for _, ways := range []func(v1alpha1.Values, []bind.From) []v1alpha1.Values{bind.Others, bind.Numbers} {
+		if with(ways(p.Instance.Values, all)) {
+			found = true
+			continue
+		}
+		for i := 0; i < len(all) && len(all) > 1 && ctx.Err() == nil; i++ {
+			found = with(ways(p.Instance.Values, all[i:i+1])) || found
 		}
 	}
 	if makes && !found {
-		otherwise(nil)
+		with([]v1alpha1.Values{p.Instance.Values})
 	}
-	return objs
+	if len(p.Open) > 0 {
+		return res
+	}
+	var decided []string
+	for i, second := range seconds {
+		decided = append(decided, staleplan.Decided(res.Objects, second.Objects, was, bind.Taken(values[i], all))...)
+	}
+	if slices.Sort(decided); len(decided) > 0 {
+		res.Findings = slices.Concat(res.Findings, withInstance(diag.Findings{bind.Decides(slices.Compact(decided), all)}, p.Instance))
+	}
+	return res
 }
 
 // Moved are the instances that take a value of another one which is not what the state was made with any more.

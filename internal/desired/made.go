@@ -243,7 +243,7 @@ func (r Resolver) rendered(ctx context.Context, s *State, p *InstanceRender) (re
 	res, err := r.tried(ctx, p)
 	unknown := valuerefs.Unknown(p.Open, p.Refs)
 	if len(unknown) > 0 && err == nil {
-		res.Objects = r.unknown(ctx, p, unknown, res.Objects, res.Open > 0)
+		res = r.unknown(ctx, p, unknown, res)
 	}
 	_, keeps := r.Store.(release.Keeper)
 	p.makes = res.Open > 0 && len(unknown) > 0

@@ -2,13 +2,18 @@ package desired
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/secret"
@@ -78,3 +83,49 @@ func TestReferenceOfABundle(t *testing.T) {
 		}
 	}
 }
+
+// A chart that takes such a value as a number, or as base64 of a text, has the same of every text that is neither: it is found out with a text that is both.
+// What the value decides about besides is warned of, with what to do.
+func TestReferenceTakenAsANumber(t *testing.T) {
+	r := refersRig(t)
+	r.renderer.refuses = func(data map[string]any) string {
+		n, err := strconv.Atoi(data["port"].(string))
+		plain, _ := base64.StdEncoding.DecodeString(data["text"].(string))
+		data["n"], data["plain"] = strconv.Itoa(n), strings.ToValidUTF8(string(plain), "")
+		if err == nil && n > 1024 && data["decides"] == true {
+			data["high"] = "yes"
+		}
+		return ""
+	}
+	for _, decides := range []bool{false, true} {
+		r.anew(nil)
+		s, fs := r.state(r.instance("api", fmt.Sprintf(`{port: "ref://vault:db/port", text: "ref://vault:db/text", decides: %t}`, decides)))
+		if fs.HasErrors() || s.has("api", "n") != "known after bundle platform" || s.has("api", "plain") != "known after bundle platform" {
+			t.Errorf("%v, %v", s.Bodies, fs)
+		}
+		warned := slices.IndexFunc(fs, func(f diag.Finding) bool { return f.Code == bind.CodeDecides })
+		if warned >= 0 != decides || decides && (!strings.Contains(fs[warned].What, "data.high of ConfigMap api") || !strings.Contains(fs[warned].Fix, "--bundle platform") || fs[warned].Instance != "api") {
+			t.Errorf("decides %t: %v", decides, fs)
+		}
+		if n := len(r.renderer.rendered); n != 3 {
+			t.Errorf("%d renders", n)
+		}
+	}
+	r.anew(nil) // it is the same with what an instance gives
+	s, fs := r.state(r.instance("db", "{port: one, text: two}"), r.instance("api", `{port: {from: {instance: db, object: v1/Secret/x, path: data.port}}, text: dHdv}`))
+	if fs.HasErrors() || s.has("api", "n") != "known after db" || s.has("api", "plain") != "two" {
+		t.Errorf("%v, %v", s.Bodies, fs)
+	}
+	r.Later = func(*State, object.Ref) string { return "" }
+	r.Reader = values.New(values.Options{Fleet: &v1alpha1.FleetSpec{SecretStores: map[string]v1alpha1.SecretStore{"vault": {Env: &v1alpha1.EnvStore{}}}},
+		Open: func(v1alpha1.SecretStore, values.Secrets) (secret.Store, error) { return known{}, nil }})
+	r.anew(nil)
+	if _, fs := r.state(r.instance("api", `{port: "ref://vault:db/port", text: "ref://vault:db/text", decides: true}`)); len(fs) > 0 || len(r.renderer.rendered) != 1 {
+		t.Errorf("%d renders of what is known, %v", len(r.renderer.rendered), fs)
+	}
+}
+
+// known is a store that holds everything.
+type known struct{}
+
+func (known) Get(context.Context, secret.Ref) (string, error) { return "1400", nil }

@@ -3,23 +3,31 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/staleplan"
 )
 
-// A value of a Secret that another bundle of the run writes is taken in the same run also where a chart takes no text but one of a form (its schema, base64), in objects that are told as known later.
+// A value of a Secret that another bundle of the run writes is taken in the same run also where a chart takes no text but one of a form (its schema, a
+// number, base64), in objects that are told as known later. Where the chart goes another way with the value the bundle is refused, and the
+// plan said that it could be.
 func TestRenewedReferenceOfAForm(t *testing.T) {
 	t.Parallel()
 	const schema = `{"properties": {"v": {"type": "string", "pattern": "^[a-z]+://"}}}`
 	for name, c := range map[string]struct {
 		schema, template string
 		value, want      string
+		refused          bool
 	}{
-		"a URI":  {schema, "{{ .Values.v | quote }}", "postgres://db", "postgres://db"},
-		"base64": {"", "{{ .Values.v | b64dec | quote }}", "aHVudGVyMjI=", "hunter22"},
+		"a URI":       {schema, "{{ .Values.v | quote }}", "postgres://db", "postgres://db", false},
+		"a number":    {"", "{{ .Values.v | int | quote }}", "5432", "5432", false},
+		"base64":      {"", "{{ .Values.v | b64dec | quote }}", "aHVudGVyMjI=", "hunter22", false},
+		"another way": {"", `{{ if eq .Values.v "a" }}one{{ else }}two{{ end }}`, "a", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -32,12 +40,18 @@ func TestRenewedReferenceOfAForm(t *testing.T) {
 			r.requires(a, b)
 			first, second, req := r.both(a, b)
 			if !slices.ContainsFunc(second.Clusters[0].Plan.Changes, func(ch plan.Change) bool {
-				return ch.Ref.Name == "copy" && slices.Equal(ch.After, []string{"bundle " + a.Bundle})
+				return c.refused || ch.Ref.Name == "copy" && slices.Equal(ch.After, []string{"bundle " + a.Bundle})
 			}) {
 				t.Error("it is not told as known later")
 			}
 			r.carried(first, a)
 			renewed, err := r.Renew(t.Context(), second, req)
+			if c.refused {
+				if n := diag.From(err, ""); len(n) != 1 || n[0].Code != staleplan.CodeStale || !strings.Contains(fmt.Sprint(second.Findings), "goes another way") {
+					t.Errorf("%v after %v", err, second.Findings)
+				}
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

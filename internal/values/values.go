@@ -138,6 +138,7 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 // later is a reference without a value until a bundle is done that makes what it leads to: what stands in for it is up to the caller.
 func later(ref secret.Ref, bundle string) (none, after string, _ *diag.Finding) {
 	f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which comes first", ref, bundle)
+	f.Fix = "if a chart goes another way with it (if, range), apply that one first, by itself (--bundle " + bundle + ")"
 	return "", bundle, &f
 }
 
