@@ -83,6 +83,7 @@ func (s *session) drift(cmd *cobra.Command, names []string, every time.Duration)
 		return err
 	}
 	for before := (*drift.Report)(nil); ; {
+		began := s.Now()
 		bundles, err := operation.Drift(cmd.Context(), eng, req, names)
 		if err != nil {
 			return s.failed(err)
@@ -91,6 +92,9 @@ func (s *session) drift(cmd *cobra.Command, names []string, every time.Duration)
 		now, tip := bundles.Drifted(), cmd.CommandPath()+" BUNDLE --correct"
 		if len(bundles) == 1 {
 			tip = strings.TrimSpace(s.hints(cmd, bundles[0].Plan.FleetPlan, &fleetplan.Outcome{}).Resume)
+		}
+		if s.opts.watch {
+			now.Time = began.UTC().Truncate(time.Second)
 		}
 		if shown := now.Since(before); shown != nil {
 			if err := s.printData(shown, func(st report.Style) error { return report.Drift(s.Out, shown, tip, st) }); err != nil {

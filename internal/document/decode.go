@@ -65,7 +65,7 @@ func (d *decoder) bundle(v cue.Value, key string) (out v1alpha1.BundleSpec) {
 		out.Name = key
 		isName("the name of a bundle").Check(&d.reporter, field{Value: v}, key)
 	case out.Name != "" && out.Name != key:
-		d.Errorf(at, "name-mismatch", "the bundle is listed as %q", d.Mask(key))
+		d.Fixf(at, "leave name out here, or list the bundle under its name", "name-mismatch", "the name differs from %q, under which the bundle is listed", d.Mask(key))
 	}
 	return out
 }

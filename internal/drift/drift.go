@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
@@ -40,7 +41,9 @@ const (
 
 // Report is what drifted of bundles on a fleet. Its JSON form is public and versioned.
 type Report struct {
-	V        int           `json:"v"` // 1
+	V int `json:"v"` // 1
+	// Time is when the look began, of those that are repeated (--watch).
+	Time     time.Time     `json:"time,omitzero"`
 	Bundles  []Bundle      `json:"bundles"`
 	Findings diag.Findings `json:"findings,omitempty"`
 }

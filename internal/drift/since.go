@@ -12,7 +12,7 @@ func (r *Report) Since(before *Report) *Report {
 	if before == nil {
 		return r
 	}
-	out := &Report{V: r.V, Bundles: []Bundle{}}
+	out := &Report{V: r.V, Time: r.Time, Bundles: []Bundle{}}
 	for _, f := range r.Findings {
 		if !slices.Contains(before.Findings, f) {
 			out.Findings = append(out.Findings, f)

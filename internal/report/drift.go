@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"strings"
 
 	"hawser.dev/hawser/internal/drift"
 )
@@ -18,7 +19,7 @@ func Drift(w io.Writer, r *drift.Report, tip string, st Style) error {
 		if len(b.Clusters) == 1 {
 			at = chosen(b.Clusters[0].Cluster, b.Clusters[0].Chosen)
 		}
-		o.wrapped(0, "Bundle "+b.Bundle+at+" against "+clean(b.Standard()), bold)
+		o.wrapped(0, strings.TrimSpace(stamp(r.Time)+" Bundle "+b.Bundle+at+" against "+clean(b.Standard())), bold)
 		if p := b.Grouped(); len(p.Groups) > 0 {
 			o.line()
 			planGroups(o, p, false)
@@ -28,7 +29,7 @@ func Drift(w io.Writer, r *drift.Report, tip string, st Style) error {
 		o.wrapped(0, b.Total(), "")
 	}
 	if len(r.Bundles) == 0 {
-		o.line("no bundle is installed on the selected clusters")
+		o.line(strings.TrimSpace(stamp(r.Time) + " no bundle is installed on the selected clusters"))
 	}
 	for _, line := range r.Tips(tip) {
 		o.wrapped(0, line, "")

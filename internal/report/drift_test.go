@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/drift"
@@ -43,6 +44,6 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	later := shopDrift()
-	later.Bundles[0].Clusters[0].Drifted = nil
+	later.Time, later.Bundles[0].Clusters[0].Drifted = time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC), nil
 	golden(t, "drift/since.txt", text(t, func(b *bytes.Buffer) error { return Drift(b, later.Since(r), "", Style{}) }))
 }
