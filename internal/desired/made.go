@@ -137,6 +137,9 @@ func (r Resolver) Remade(s *State, now *plan.Plan, in plan.Input, instances ...s
 			continue
 		}
 		v := madeguard.Values{Settled: m.settled, Now: m.now[p.Placed.Name], Rotate: r.Rotate, Open: p.makes, Takes: s.Takes[p.Placed.Name]}
+		if p.makes && !p.Request.Answers.IsZero() {
+			v.Now = p.Request.Answers // with what was found
+		}
 		out = append(out, withInstance(madeguard.Check(now, in, p.Placed.Name, v, s.Bodies), p.Placed)...)
 	}
 	return out
@@ -242,28 +245,21 @@ func (r Resolver) source(m *Made) *chance.Source {
 func (r Resolver) rendered(ctx context.Context, s *State, p *InstanceRender) (render.Result, error) {
 	res, err := r.tried(ctx, p)
 	unknown := valuerefs.Unknown(p.Open, p.Refs)
-	if len(unknown) > 0 && err == nil {
-		res = r.unknown(ctx, p, unknown, res)
-	}
 	_, keeps := r.Store.(release.Keeper)
-	p.makes = res.Open > 0 && len(unknown) > 0
-	if res.Open == 0 || r.Lenient || r.Session == nil || !keeps || len(unknown) > 0 {
-		return res, err
-	}
-	m, unread := r.remembered(ctx, s)
-	if unread != nil {
-		return res, unread
-	}
-	before := p.Request.Answers
-	if p.Request.Answers, err = r.found(ctx, before, p, res.LooksUp); err != nil {
-		return res, err
-	}
-	if p.Request.Answers.Digest() != before.Digest() {
-		r.hide(p.Placed.Name, p.Request.Answers)
-		if res, _, err = r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, p.Request); err != nil && res.Open == 0 {
+	keeps = keeps && res.Open > 0 && !r.Lenient && r.Session != nil
+	if keeps {
+		if res, err = r.withFound(ctx, s, p, unknown, res, err); err != nil && res.Open == 0 {
 			return res, err
 		}
 	}
+	if len(unknown) > 0 && err == nil {
+		res = r.unknown(ctx, p, unknown, res)
+	}
+	p.makes = res.Open > 0 && len(unknown) > 0
+	if !keeps || len(unknown) > 0 {
+		return res, err
+	}
+	m := &r.Made
 	answers := p.Request.Answers
 	if res.Open > 0 {
 		if p.standIn == nil {
@@ -281,6 +277,28 @@ func (r Resolver) rendered(ctx context.Context, s *State, p *InstanceRender) (re
 	m.now[p.Placed.Name] = answers
 	m.mu.Unlock()
 	p.Request.Answers = answers
+	return res, r.rekey(ctx, p)
+}
+
+// withFound is a part's render (res, or err) with what the cluster holds of what its source looks up, whatever else is not known; what is looked up by
+// a name that holds something unknown is not.
+func (r Resolver) withFound(ctx context.Context, s *State, p *InstanceRender, unknown []bind.From, res render.Result, err error) (render.Result, error) {
+	if _, unread := r.remembered(ctx, s); unread != nil {
+		return render.Result{}, unread
+	}
+	looksUp := slices.DeleteFunc(slices.Clone(res.LooksUp), func(ref object.Ref) bool { return bind.Holds([]any{ref.Namespace, ref.Name}, unknown) })
+	answers, failed := r.found(ctx, p.Request.Answers, p, looksUp)
+	if failed != nil {
+		return render.Result{}, failed
+	}
+	if answers.Digest() == p.Request.Answers.Digest() {
+		return res, err
+	}
+	p.Request.Answers = answers
+	r.hide(p.Placed.Name, answers)
+	if res, _, err = r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, p.Request); err != nil {
+		return res, err
+	}
 	return res, r.rekey(ctx, p)
 }
 
