@@ -1,10 +1,15 @@
 package bind
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // AtApply stands in a plan for what is made up when it is applied.
@@ -51,4 +56,48 @@ func made(a, b any) any {
 		return a
 	}
 	return AtApply
+}
+
+// ShownAs is a value, as JSON, that stands where something is not known: what that is known after, and what stands there meanwhile.
+func ShownAs(value string, after []string) string {
+	if strings.Contains(value, knownAfter) {
+		return value
+	}
+	return knownAfter + strings.Join(after, ", ") + " (preview " + strings.Trim(value, `"`) + ")"
+}
+
+// Shown is a body as a plan shows it: what stands at paths that are not known (object.Object.Unknown), and does not say so itself,
+// says what it is known after, and what stands there meanwhile. What is masked stays so. The body is not changed.
+func Shown(body map[string]any, unknown map[string]bool, after []string) map[string]any {
+	var show func(path string, v any) any
+	show = func(path string, v any) any {
+		switch x := v.(type) {
+		case string:
+			if strings.Contains(x, knownAfter) || x == redact.Mask {
+				return v
+			}
+		case map[string]any:
+			if len(x) > 0 {
+				out := maps.Clone(x)
+				for k, below := range x {
+					out[k] = show(object.JoinPath(path, k), below)
+				}
+				return out
+			}
+		case []any:
+			if len(x) > 0 {
+				out := slices.Clone(x)
+				for i, below := range x {
+					out[i] = show(path+"["+strconv.Itoa(i)+"]", below)
+				}
+				return out
+			}
+		}
+		if text, err := json.Marshal(v); unknown[path] && err == nil {
+			return ShownAs(string(text), after)
+		}
+		return v
+	}
+	out, _ := show("", body).(map[string]any)
+	return out
 }

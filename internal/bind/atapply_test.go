@@ -20,3 +20,20 @@ func TestMade(t *testing.T) {
 		t.Errorf("nothing is made up: %v", got)
 	}
 }
+
+// What is not known and does not say so, as a preview, is shown as known later with what stands there meanwhile; what says so already, is masked, or is
+// known, stays.
+func TestShown(t *testing.T) {
+	body := map[string]any{"spec": map[string]any{"replicas": int64(2), "region": "eu", "own": int64(2), "list": []any{"eu", "x"}, "none": []any{}, "null": nil, "deep": map[string]any{}},
+		"data": map[string]any{"uri": "see known after m", "hidden": "***"}}
+	unknown := map[string]bool{"spec.replicas": true, "spec.region": true, "spec.list[0]": true, "spec.none": true, "spec.null": true, "spec.deep": true, "data.uri": true, "data.hidden": true}
+	want := map[string]any{"spec": map[string]any{"replicas": "known after m, n (preview 2)", "region": "known after m, n (preview eu)", "own": int64(2),
+		"list": []any{"known after m, n (preview eu)", "x"}, "none": "known after m, n (preview [])", "null": "known after m, n (preview null)", "deep": "known after m, n (preview {})"},
+		"data": map[string]any{"uri": "see known after m", "hidden": "***"}}
+	if got := Shown(body, unknown, []string{"m", "n"}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	if body["spec"].(map[string]any)["replicas"] != int64(2) {
+		t.Error("the body is changed")
+	}
+}

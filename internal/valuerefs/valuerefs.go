@@ -7,6 +7,7 @@ package valuerefs
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -252,11 +253,32 @@ func (r References) Mark(p *plan.Plan) {
 		}
 		ch.After = r.StandsIn(ch.Ref)
 		body, rendered := r.Bodies[ch.Ref]
+		if len(ch.After) > 0 && len(body.Unknown) > 0 {
+			show(ch, body)
+		}
 		if t := taken[body.Instance]; rendered && t != nil {
 			ch.Late = &plan.Late{Object: body, Values: values[body.Instance]}
 			for _, f := range Unknown(t.Open, t.Refs) {
 				ch.Late.Open = append(ch.Late.Open, f.At)
 			}
+		}
+	}
+}
+
+// show tells of the fields of a change, and in what is made, which of them are not known: a preview looks like any other value. What is hidden stays so.
+func show(ch *plan.Change, body object.Object) {
+	if ch.Content != nil {
+		ch.Content = bind.Shown(ch.Content, body.Unknown, ch.After)
+	}
+	open := map[string]bool{}
+	for _, d := range object.Diff(body.Body, bind.Shown(body.Body, body.Unknown, ch.After), body.Mask()) {
+		open[d.Path] = !d.Hidden
+	}
+	ch.Fields = slices.Clone(ch.Fields)
+	for i, f := range ch.Fields {
+		as := bind.ShownAs(f.New, ch.After)
+		if text, err := json.Marshal(as); open[f.Path] && f.New != "" && !f.Hidden && as != f.New && err == nil {
+			ch.Fields[i].New = string(text)
 		}
 	}
 }

@@ -362,3 +362,25 @@ func TestAwaits(t *testing.T) {
 		t.Error("rights are named where none are missing, or not where they are")
 	}
 }
+
+// A preview is shown as what it is, in what is made and in fields that change; fields that are known, or hidden, stay.
+func TestPreviewIsShown(t *testing.T) {
+	from := taken(t, "{instance: db, object: v1/Service/db, path: spec.n, preview: 2}")
+	late := body("api", "ConfigMap", "c", map[string]any{"n": int64(2), "items": []any{map[string]any{"name": "x", "v": int64(2)}}, "own": int64(2), "hidden": int64(2)})
+	late.Unknown = map[string]bool{"data.n": true, "data.items[0].v": true, "data.hidden": true}
+	r := references(table{}, []Taker{{Instance: "api", Takes: []bind.From{from}, Open: []bind.From{from}}}, late)
+	fields := []plan.FieldChange{{Path: "data.n", Old: "1", New: "2"}, {Path: "data.items[x].v", New: "2"}, {Path: "data.own", New: "2"}, {Path: "data.hidden", Hidden: true}}
+	p := &plan.Plan{Changes: []plan.Change{{Ref: r.Declared[0].Ref, Action: plan.Update, Fields: fields, Content: late.Body}}}
+	r.Mark(p)
+	const shown = `"known after db (preview 2)"`
+	want := []plan.FieldChange{{Path: "data.n", Old: "1", New: shown}, {Path: "data.items[x].v", New: shown}, {Path: "data.own", New: "2"}, {Path: "data.hidden", Hidden: true}}
+	if d := cmp.Diff(want, p.Changes[0].Fields); d != "" {
+		t.Error(d)
+	}
+	if data := p.Changes[0].Content["data"].(map[string]any); data["n"] != "known after db (preview 2)" || data["own"] != int64(2) || fields[0].New != "2" {
+		t.Errorf("%v", data)
+	}
+	if p.Changes[0].Late.Object.Body["data"].(map[string]any)["n"] != int64(2) {
+		t.Error("what is compared is changed")
+	}
+}
