@@ -77,7 +77,9 @@ func (r *run) keeps(ctx context.Context, t *target, name string) history.Cluster
 			}
 			c.Bundles = append(c.Bundles, k)
 		})
-		c.Held, c.Unknown = r.waits.Held(ctx, c.Name, t.Store, name, r.owner), cmp.Or(c.Unknown, unknown)
+		if c.Unknown = cmp.Or(c.Unknown, unknown); r.strange(t) == nil {
+			c.Held = r.waits.Held(ctx, c.Name, t.Store, name, r.owner)
+		}
 	}
 	c.Unknown = cmp.Or(c.Unknown, strings.Join(t.findings.Errors().Whats(), "; "))
 	return c

@@ -162,5 +162,5 @@ func (r *run) awaits(ctx context.Context, name string) []*release.Waiting {
 	return r.waits.Await(name, func() []release.OnCluster {
 		on, _ := r.on(ctx, r.owner(name)) // what cannot be read is told by whoever says something of the release
 		return on
-	})
+	}, func(i int) bool { return r.strange(r.targets[i]) != nil })
 }

@@ -53,7 +53,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 	})
 	slices.SortStableFunc(rows, func(a, b fleetplan.ClusterStatus) int { return strings.Compare(a.Bundle, b.Bundle) })
-	if base.Unknown = unknown; len(rows) == 0 && name != "" && t.unread == "" {
+	if base.Unknown = unknown; len(rows) == 0 && name != "" && unknown == "" {
 		r.withoutRecord(ctx, t, name, &base)
 	}
 	if len(rows) == 0 || unknown != "" {
@@ -88,14 +88,12 @@ func (r *run) eachRecord(ctx context.Context, t *target, name string, use func(r
 	if t.Record == nil && t.unread == "" { // else it was read
 		r.readRecord(ctx, t, r.owner(name))
 	}
-	if t.Record != nil {
-		use(*t.Record)
-	} else if t.unread == "" {
-		if err := release.LostOf(ctx, t.Store, r.owner(name)); err != nil {
-			return err.Error()
-		}
-	}
-	return t.unread
+	return r.waits.One(ctx, t.Store, r.owner(name), t.Record, t.unread, &t.findings, r.strange(t), use)
+}
+
+// strange says that the record which was read is another cluster's; nil where it is not.
+func (r *run) strange(t *target) diag.Findings {
+	return r.waits.Refused(t.Cluster.Name, t.Record, r.refuses(t, t.Record))
 }
 
 // List tells what was delivered to the selected clusters as the records say; no object is looked at. The error wraps

@@ -118,4 +118,20 @@ func TestListedRecordsOfAnotherCluster(t *testing.T) {
 	if err == nil || len(kept.Bundles) != 1 || len(kept.Unknown) != 1 || !strings.Contains(kept.Unknown[0].Why, want) {
 		t.Errorf("%v %+v", err, kept)
 	}
+	req.Bundle = "copied" // by its name it is refused in the same words, and there is no row that tells of it
+	list, err = s.another().List(t.Context(), req)
+	if c := list.Clusters[0]; err == nil || !strings.Contains(err.Error(), want) || len(c.Bundles) > 0 || !strings.Contains(c.Unknown, want) {
+		t.Errorf("%v %+v", err, list)
+	}
+	status, err = s.another().Status(t.Context(), req)
+	if c := status.Clusters; err == nil || !strings.Contains(err.Error(), want) || len(c) != 1 || c[0].Revision != 0 || len(c[0].Instances) > 0 || !strings.Contains(c[0].Unknown, want) {
+		t.Errorf("%v %+v", err, status)
+	}
+	if fs := status.Findings.Errors(); len(fs) != 1 || !strings.Contains(fs[0].Fix, "first apply with --accept-cluster") {
+		t.Errorf("%+v", fs)
+	}
+	kept, err = s.another().History(t.Context(), req)
+	if err == nil || len(kept.Unknown) != 1 || !strings.Contains(kept.Unknown[0].Why, want) {
+		t.Errorf("%v %+v", err, kept)
+	}
 }

@@ -71,7 +71,8 @@ func Taken(used []Use, pins map[string]lockfile.Pin, others func(key string) []s
 		if names := others(u.Key()); len(names) > 0 {
 			f := diag.Errorf(CodeTwins, "%s is pinned to other content for bundle %s", u.Key(), strings.Join(names, ", "))
 			f.Instance, f.Pos, f.Why = u.Instance, u.Pos, lockfile.Name+" keeps no credentials, so that nobody can tell whether it is the same source"
-			f.Fix = "if it is another one: write which content it is (digest: " + u.Resolved.Digest + "); if it is the same: lock the files of all of them in one run with --upgrade '" + u.Key() + "'"
+			f.Fix = "if it is another one: write which content it is (digest: " + u.Resolved.Digest + "); if it is the same: remove '" + u.Key() +
+				"' from the sources of " + lockfile.Name + ", and lock each of these bundles"
 			out = append(out, f)
 		}
 	}

@@ -113,10 +113,10 @@ func notListed(others []release.Pointer) diag.Findings {
 }
 
 // Await is release.Await of the bundle of that name, which on tells of, or with "" of every one that has a hold on any cluster of the list,
-// in the order of their names.
-func (l *List) Await(name string, on func() []release.OnCluster) []*release.Waiting {
+// in the order of their names. strange says of which clusters the bundle's record is another one's.
+func (l *List) Await(name string, on func() []release.OnCluster, strange func(i int) bool) []*release.Waiting {
 	if name != "" {
-		return release.Await(name, on())
+		return release.Await(name, Own(on(), strange))
 	}
 	names := map[string]string{} // by owner
 	for _, c := range l.clusters {

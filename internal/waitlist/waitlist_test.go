@@ -55,7 +55,7 @@ func TestRecordsOfOthers(t *testing.T) {
 		got[1] != "what is recorded here of swapped is of another cluster, and is not shown: and its name" {
 		t.Errorf("%q", got)
 	}
-	if waits := l.Await("", nil); len(waits) != 1 || waits[0].Bundle != "own" {
+	if waits := l.Await("", nil, nil); len(waits) != 1 || waits[0].Bundle != "own" {
 		t.Errorf("%+v", waits)
 	}
 }
@@ -92,17 +92,17 @@ func TestAwait(t *testing.T) {
 			t.Fatal(seen, unknown)
 		}
 	}
-	all := l.Await("", nil)
+	all := l.Await("", nil, nil)
 	if len(all) != 2 || all[0].Bundle != "new" || all[1].Bundle != "shop" {
 		t.Fatalf("%+v", all)
 	}
 	if w := all[0]; len(w.Clusters) != 2 || w.Next != "hawser approve new" || w.Paused != nil {
 		t.Errorf("%+v", w)
 	}
-	if one := l.Await("shop", func() []release.OnCluster { return l.on(object.OwnerID("", "", "shop")) }); len(one) != 1 || one[0].Next != all[1].Next {
+	if one := l.Await("shop", func() []release.OnCluster { return l.on(object.OwnerID("", "", "shop")) }, func(int) bool { return false }); len(one) != 1 || one[0].Next != all[1].Next {
 		t.Errorf("by its name: %+v", one)
 	}
-	if none := l.Await("done", func() []release.OnCluster { return nil }); len(none) != 0 {
+	if none := l.Await("done", func() []release.OnCluster { return nil }, nil); len(none) != 0 {
 		t.Errorf("%+v", none)
 	}
 	if w := all[1]; w.Paused == nil || w.Next != "hawser resume shop" || w.Release != 3 {
