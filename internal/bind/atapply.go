@@ -58,17 +58,26 @@ func made(a, b any) any {
 	return AtApply
 }
 
-// ShownAs is a value, as JSON, that stands where something is not known: what that is known after, and what stands there meanwhile.
-func ShownAs(value string, after []string) string {
-	if strings.Contains(value, knownAfter) {
+// ShownAs is a value, as JSON, that stands where something is not known: what that is known after, and, where a preview is given, what stands there
+// meanwhile. What only comes of a text that stands in says nothing.
+func ShownAs(value string, after []string, preview bool) string {
+	switch {
+	case strings.Contains(value, knownAfter):
 		return value
+	case !preview:
+		return knownAfter + strings.Join(after, ", ")
 	}
 	return knownAfter + strings.Join(after, ", ") + " (preview " + strings.Trim(value, `"`) + ")"
 }
 
+// Previewed reports whether a user gave a preview of any of what is open.
+func Previewed(open []From) bool {
+	return slices.ContainsFunc(open, func(f From) bool { return f.Preview != nil && f.Bundle == "" })
+}
+
 // Shown is a body as a plan shows it: what stands at paths that are not known (object.Object.Unknown), and does not say so itself,
-// says what it is known after, and what stands there meanwhile. What is masked stays so. The body is not changed.
-func Shown(body map[string]any, unknown map[string]bool, after []string) map[string]any {
+// says what it is known after, and with preview what stands there meanwhile. What is masked stays so. The body is not changed.
+func Shown(body map[string]any, unknown map[string]bool, after []string, preview bool) map[string]any {
 	var show func(path string, v any) any
 	show = func(path string, v any) any {
 		switch x := v.(type) {
@@ -94,7 +103,7 @@ func Shown(body map[string]any, unknown map[string]bool, after []string) map[str
 			}
 		}
 		if text, err := json.Marshal(v); unknown[path] && err == nil {
-			return ShownAs(string(text), after)
+			return ShownAs(string(text), after, preview)
 		}
 		return v
 	}

@@ -30,8 +30,11 @@ func TestShown(t *testing.T) {
 	want := map[string]any{"spec": map[string]any{"replicas": "known after m, n (preview 2)", "region": "known after m, n (preview eu)", "own": int64(2),
 		"list": []any{"known after m, n (preview eu)", "x"}, "none": "known after m, n (preview [])", "null": "known after m, n (preview null)", "deep": "known after m, n (preview {})"},
 		"data": map[string]any{"uri": "see known after m", "hidden": "***"}}
-	if got := Shown(body, unknown, []string{"m", "n"}); !reflect.DeepEqual(got, want) {
+	if got := Shown(body, unknown, []string{"m", "n"}, true); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\nwant %v", got, want)
+	}
+	if ShownAs("false", []string{"m"}, false) != "known after m" || ShownAs("false", []string{"m"}, true) != "known after m (preview false)" || ShownAs(`"known after m"`, nil, true) != `"known after m"` {
+		t.Error("what comes of a text that stands in is called a preview, or the other way round")
 	}
 	if body["spec"].(map[string]any)["replicas"] != int64(2) {
 		t.Error("the body is changed")

@@ -108,7 +108,7 @@ func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn
 	if n, unrecorded := r.newValues(p.Placed.Name); n != before || unrecorded {
 		findings = append(findings, r.unmade(ctx, s, p, standIn)...)
 	}
-	p.Recorded = !r.Tests && r.Record != nil && r.Record.Standing().Complete() && r.Record.Inputs[p.Placed.Name] == p.Key
+	p.Recorded = !r.Tests && len(valuerefs.Unknown(p.Open, p.Refs)) == 0 && r.Record != nil && r.Record.Standing().Complete() && r.Record.Inputs[p.Placed.Name] == p.Key
 	return findings
 }
 

@@ -303,7 +303,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		}
 	}
 	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
-	p.Say(tell, p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact), func() map[object.Ref]object.Object {
+	p.Say(tell, r.refs(w.target, w.set).Shown(p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact)), func() map[object.Ref]object.Object {
 		base, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
 		return base

@@ -277,7 +277,7 @@ func (c *computation) existing(d Desired, own InventoryEntry, isOwned bool, live
 		ch.Code, ch.Why = CodeInterrupted, "its record is lost"
 	case own.UID != live.UID:
 		ch.Code, ch.Why = CodeReplaced, "was replaced by an object with another uid that carries our marks"
-	case own.Digest != d.Digest || own.Version != d.Version:
+	case own.Digest != d.Digest || own.Version != d.Version || d.Late:
 		ch.Code = CodeChanged
 	case ch.Was != nil:
 		ch.Code, ch.Why = CodeChanged, "other fields are left to others now"
@@ -317,7 +317,7 @@ func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change
 	case p.Immutable:
 		c.recreate(d, ch, p.Says)
 		return
-	case p.NoOp && !slices.ContainsFunc(ch.Fields, func(f FieldChange) bool { return !f.Stays || !sameDeclaration }) && !ch.Handover && ch.Reclaim == "":
+	case p.NoOp && !d.Late && !slices.ContainsFunc(ch.Fields, func(f FieldChange) bool { return !f.Stays || !sameDeclaration }) && !ch.Handover && ch.Reclaim == "":
 		c.unchanged(d, own, live)
 		return
 	case p.Finding != nil:

@@ -14,7 +14,7 @@ func DesiredOf(o object.Scoped) Desired {
 	replicas, _, _ := unstructured.NestedFieldNoCopy(o.Body, "spec", "replicas")
 	return Desired{Ref: o.Ref(), Version: o.GVK().Version, Instance: o.Instance, Stage: o.Stage, Digest: o.Digest(), Open: !o.Secret(),
 		Pos: o.Pos, Once: a.Once, Keep: a.Keep, Expires: object.Expires(o.Object), NoWait: a.NoWait, Timeout: a.Timeout, ForceRecreate: a.Force,
-		Replicas: replicas != nil, Fixed: object.Fixed(o.Object), Namespaced: o.Namespaced, Hook: o.Hook}
+		Replicas: replicas != nil, Fixed: object.Fixed(o.Object), Namespaced: o.Namespaced, Hook: o.Hook, Late: len(o.Unknown) > 0}
 }
 
 // DesiredFrom is the declaration of an object as the inventory recorded it: what is desired when nothing an instance

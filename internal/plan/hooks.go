@@ -94,7 +94,7 @@ func hooksChanged(life HookState, hooks []Desired, m LifecycleStep) bool {
 		was[h.Ref] = h.Digest
 	}
 	return slices.ContainsFunc(hooks, func(d Desired) bool {
-		return was[d.Ref] != d.Digest && slices.ContainsFunc(d.Hook.Events, func(e object.HookPhase) bool { return slices.Contains(runs, e) })
+		return (was[d.Ref] != d.Digest || d.Late) && slices.ContainsFunc(d.Hook.Events, func(e object.HookPhase) bool { return slices.Contains(runs, e) })
 	})
 }
 

@@ -318,8 +318,8 @@ type Desired struct {
 	Replicas, Open bool
 	// Fixed is the digest of what the kind may refuse to change, see object.Fixed.
 	Fixed string
-	// Namespaced tells whether the kind lives in namespaces.
-	Namespaced bool
+	// Namespaced tells whether the kind lives in namespaces. Late: fields of it are not known yet, and what stands in them says nothing.
+	Namespaced, Late bool
 	// Hook is set for objects that are a step of the instance's life.
 	Hook *object.Hook
 }

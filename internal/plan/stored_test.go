@@ -68,8 +68,8 @@ func TestDeclarationIsRecordedWhole(t *testing.T) {
 	var d Desired
 	full(reflect.ValueOf(&d).Elem(), "")
 	back := DesiredFrom(EntryFor(d, "schema"))
-	// where it is written, and whether it may be shown, is known of what is rendered alone; hooks have entries of their own
-	d.Pos, d.Declared, d.Open, d.Hook = back.Pos, back.Declared, back.Open, back.Hook
+	// where it is written, whether it may be shown, and what of it is not known yet, is known of what is rendered alone; hooks have entries of their own
+	d.Pos, d.Declared, d.Open, d.Late, d.Hook = back.Pos, back.Declared, back.Open, back.Late, back.Hook
 	if !reflect.DeepEqual(d, back) {
 		t.Errorf("%+v\nwant %+v", back, d)
 	}

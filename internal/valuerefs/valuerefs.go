@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -254,7 +255,7 @@ func (r References) Mark(p *plan.Plan) {
 		ch.After = r.StandsIn(ch.Ref)
 		body, rendered := r.Bodies[ch.Ref]
 		if len(ch.After) > 0 && len(body.Unknown) > 0 {
-			show(ch, body)
+			show(ch, body, r.previewed(body.Instance))
 		}
 		if t := taken[body.Instance]; rendered && t != nil {
 			ch.Late = &plan.Late{Object: body, Values: values[body.Instance]}
@@ -265,22 +266,74 @@ func (r References) Mark(p *plan.Plan) {
 	}
 }
 
-// show tells of the fields of a change, and in what is made, which of them are not known: a preview looks like any other value. What is hidden stays so.
-func show(ch *plan.Change, body object.Object) {
-	if ch.Content != nil {
-		ch.Content = bind.Shown(ch.Content, body.Unknown, ch.After)
-	}
-	open := map[string]bool{}
-	for _, d := range object.Diff(body.Body, bind.Shown(body.Body, body.Unknown, ch.After), body.Mask()) {
-		open[d.Path] = !d.Hidden
-	}
-	ch.Fields = slices.Clone(ch.Fields)
-	for i, f := range ch.Fields {
-		as := bind.ShownAs(f.New, ch.After)
-		if text, err := json.Marshal(as); open[f.Path] && f.New != "" && !f.Hidden && as != f.New && err == nil {
-			ch.Fields[i].New = string(text)
+// previewed reports whether a user gave a preview of what is not known of an instance.
+func (r References) previewed(instance string) bool {
+	return slices.ContainsFunc(r.Takers, func(t Taker) bool { return t.Instance == instance && bind.Previewed(Unknown(t.Open, t.Refs)) })
+}
+
+// Shown are bodies as a plan shows them: what is not known in them says so, whatever stands there meanwhile.
+func (r References) Shown(bodies map[object.Ref]object.Object) map[object.Ref]object.Object {
+	out := maps.Clone(bodies)
+	for ref, o := range bodies {
+		if len(o.Unknown) == 0 {
+			continue
+		}
+		if after := r.StandsIn(ref); len(after) > 0 {
+			o.Body = bind.Shown(o.Body, o.Unknown, after, r.previewed(o.Instance))
+			out[ref] = o
 		}
 	}
+	return out
+}
+
+// show tells of the fields of a change, and in what is made, which of them are not known: what stands there meanwhile looks like any other value, and is
+// no change where it is what is there. What is hidden stays so.
+func show(ch *plan.Change, body object.Object, preview bool) {
+	if ch.Content != nil {
+		ch.Content = bind.Shown(ch.Content, body.Unknown, ch.After, preview)
+	}
+	ch.Fields = slices.Clone(ch.Fields)
+	at := map[string]int{}
+	for i, f := range ch.Fields {
+		at[f.Path] = i
+	}
+	before, after := object.WithoutPaths(body.Body, ch.OmitFields), object.WithoutPaths(bind.Shown(body.Body, body.Unknown, ch.After, preview), ch.OmitFields)
+	told := len(ch.Fields)
+	for _, f := range plan.FieldChanges(body, before, after, func(s string) string { return s }, object.Setters{}) {
+		i, among := at[f.Path]
+		switch {
+		case among && !f.Hidden && !ch.Fields[i].Hidden && ch.Fields[i].New != "":
+			as := bind.ShownAs(ch.Fields[i].New, ch.After, preview)
+			if text, err := json.Marshal(as); as != ch.Fields[i].New && err == nil {
+				ch.Fields[i].New = string(text)
+			}
+		case !among && adds(*ch) && !left(ch.Ignore, f.Path):
+			if within(ch.Fields[:told], f.Path) {
+				f.Old = "" // what was there is told with the field around it
+			}
+			ch.Fields = append(ch.Fields, f)
+		}
+	}
+	if len(ch.Fields) > told {
+		slices.SortStableFunc(ch.Fields, func(a, b plan.FieldChange) int { return strings.Compare(a.Path, b.Path) })
+	}
+}
+
+// adds reports whether it is known in which fields what a change writes differs from what is there: all others are as they are declared.
+func adds(ch plan.Change) bool {
+	return ch.Hook == nil && ch.Action != plan.Create && (ch.Checked || len(ch.Fields) > 0)
+}
+
+// left reports whether a field is left to others by its path.
+func left(ignore *object.Ignore, path string) bool {
+	return ignore != nil && (&object.Ignore{Paths: ignore.Paths}).Leaves(path, "")
+}
+
+// within reports whether a path leads into one of the fields.
+func within(fields []plan.FieldChange, path string) bool {
+	return slices.ContainsFunc(fields, func(f plan.FieldChange) bool {
+		return strings.HasPrefix(path, f.Path+".") || strings.HasPrefix(path, f.Path+"[")
+	})
 }
 
 // StandIns warns of values that are not known where nothing is planned.

@@ -363,6 +363,44 @@ func TestAwaits(t *testing.T) {
 	}
 }
 
+// What stands in and is what is there is told all the same, where it is known what else changes: not where others have it, nor twice, and below what is
+// told as a whole without what was there. It is no preview where none was given.
+func TestStandInsThatAreThereAreTold(t *testing.T) {
+	previewed, text := taken(t, "{instance: db, object: v1/Service/db, path: spec.n, preview: 2}"), taken(t, "{instance: db, object: v1/Service/db, path: spec.n}")
+	late := body("api", "ConfigMap", "c", map[string]any{"n": int64(2), "on": false, "mine": int64(0), "box": map[string]any{"n": int64(2)}, "own": int64(2)})
+	late.Unknown = map[string]bool{"data.n": true, "data.on": true, "data.mine": true, "data.box.n": true}
+	boxed := plan.FieldChange{Path: "data.box", New: `{"n":2}`}
+	for name, c := range map[string]struct {
+		from   bind.From
+		change plan.Change
+		want   string
+	}{
+		"asked":             {previewed, plan.Change{Action: plan.Update, Checked: true}, `box.n 2>"P 2)" mine 0>"P 0)" n 2>"P 2)" on false>"P false)"`},
+		"no preview":        {text, plan.Change{Action: plan.Update, Checked: true}, `box.n 2>"K" mine 0>"K" n 2>"K" on false>"K"`},
+		"others have it":    {text, plan.Change{Action: plan.Update, Checked: true, Ignore: &object.Ignore{Paths: []string{"data.mine"}}, OmitFields: []string{"data.box"}}, `n 2>"K" on false>"K"`},
+		"told":              {text, plan.Change{Action: plan.Update, Fields: []plan.FieldChange{{Path: "data.n", Old: "1", New: "2"}, boxed}}, `box >{"n":2} box.n >"K" mine 0>"K" n 1>"K" on false>"K"`},
+		"nobody knows":      {text, plan.Change{Action: plan.Update}, ""},
+		"it is made":        {text, plan.Change{Action: plan.Create, Checked: true}, ""},
+		"it is to be taken": {text, plan.Change{Action: plan.Adopt, Checked: true, OmitFields: []string{"data.box", "data.mine", "data.n"}}, `on false>"K"`},
+	} {
+		r := references(table{}, []Taker{{Instance: "api", Takes: []bind.From{c.from}, Open: []bind.From{c.from}}}, late)
+		c.change.Ref = r.Declared[0].Ref
+		p := &plan.Plan{Changes: []plan.Change{c.change}}
+		r.Mark(p)
+		var got []string
+		for _, f := range p.Changes[0].Fields {
+			got = append(got, strings.TrimPrefix(f.Path, "data.")+" "+f.Old+">"+strings.NewReplacer("known after db (preview", "P", "known after db", "K").Replace(f.New))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s\nwant %s", name, text, c.want)
+		}
+		shown := r.Shown(r.Bodies)[r.Declared[0].Ref].Body["data"].(map[string]any)
+		if on, _ := shown["on"].(string); !strings.HasPrefix(on, "known after db") || shown["own"] != int64(2) || late.Body["data"].(map[string]any)["on"] != false {
+			t.Errorf("%s: %v", name, shown)
+		}
+	}
+}
+
 // A preview is shown as what it is, in what is made and in fields that change; fields that are known, or hidden, stay.
 func TestPreviewIsShown(t *testing.T) {
 	from := taken(t, "{instance: db, object: v1/Service/db, path: spec.n, preview: 2}")
