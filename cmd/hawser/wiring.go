@@ -144,8 +144,8 @@ func newEngine(redactor *redact.Redactor, onEvent func(fleetplan.Event)) *engine
 	}})
 	files := dir.New()
 	kept := storage()
-	repositories := charts.New(charts.Options{Cache: kept, Redact: redactor.Redact, Tell: redactor.AddSent})
 	artifacts := registries(kept, redactor)
+	repositories := charts.New(charts.Options{Cache: kept, Redact: redactor.Redact, Tell: redactor.AddSent, OfHost: artifacts.OfHost})
 	pages := web.New(web.Options{Cache: kept, Redact: redactor.Redact, HTTP: httpclient.Options{Tell: redactor.AddSent}, UserAgent: "hawser/" + version})
 	return &engine.Engine{
 		Resolve: (&kubeconfig.Resolver{Filled: filled}).Resolve,

@@ -33,8 +33,8 @@ func Decided(flags *pflag.FlagSet, again func(flag string) bool) []string {
 	return out
 }
 
-// once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
-var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "yes", "dry-run", "diff", "confirm-delete", "output",
+// once are flags that are said elsewhere, or meant for one run only: how it is shown, what was confirmed, and what nobody is to be shown.
+var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "creds", "yes", "dry-run", "diff", "confirm-delete", "output",
 	"progress", "color", "verbose", "message", "full", "stat"}
 
 // reach are the flags that say which clusters a run is for, and as whom it goes there.

@@ -23,7 +23,8 @@ func TestFlags(t *testing.T) {
 	f.Bool("adopt", false, "")
 	f.BoolP("yes", "y", false, "")
 	f.Int("until-wave", 0, "")
-	if err := f.Parse([]string{"--file=shop.yaml", "--cluster=a,b c", "--adopt", "-y", "--until-wave=2"}); err != nil {
+	f.Func("creds", "", func(string) error { return nil })
+	if err := f.Parse([]string{"--creds=ada:pw", "--file=shop.yaml", "--cluster=a,b c", "--adopt", "-y", "--until-wave=2"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := Same(f, "until-wave"), []string{"--adopt", "--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
@@ -32,7 +33,7 @@ func TestFlags(t *testing.T) {
 	if got, want := Reach(f), []string{"--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
 		t.Errorf("reach: %q, want %q", got, want)
 	}
-	for again, want := range map[string][]string{"": {"--adopt", "--cluster", "-f", "--until-wave"}, "adopt": {"--cluster", "-f", "--until-wave"}} {
+	for again, want := range map[string][]string{"": {"--adopt", "--cluster", "--creds", "-f", "--until-wave"}, "adopt": {"--cluster", "--creds", "-f", "--until-wave"}} {
 		if got := Decided(f, func(flag string) bool { return flag == again }); !slices.Equal(got, want) {
 			t.Errorf("decided, %q again: %q, want %q", again, got, want)
 		}

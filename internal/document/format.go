@@ -238,7 +238,7 @@ func isWebURL(d *reporter, f field, s string, schemes ...string) {
 	case err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme+"://"):
 		d.Errorf(f.Value, "invalid-url", "%s must be %s and a host", f.Name, strings.Join(schemes, " or "))
 	case u.User != nil:
-		d.Fixf(f.Value, "leave it out: credentials are kept by registry login", "invalid-url", "%s holds a user's name or password", f.Name)
+		d.Fixf(f.Value, "leave it out: Docker's configuration (registry login) keeps them by host, or --creds HOST=USER:PASSWORD gives them", "invalid-url", "%s holds a user's name or password", f.Name)
 	case u.Fragment != "":
 		d.Errorf(f.Value, "invalid-url", "%s holds a fragment", f.Name)
 	}

@@ -7,8 +7,15 @@ import (
 	"hawser.dev/hawser/internal/lazyregexp"
 )
 
-// userInfo finds the user and password of a URL; over HTTP a user alone is a token.
-var userInfo = lazyregexp.New(`\b((?:https?|oci|chart\+https?)://)[^/@\s"'<>]+@|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)[^/@\s"'<>]+@`)
+// userInfo finds the user and password of a URL; over HTTP a user alone is a token. It goes to the last @ of the authority, as a password that nobody
+// escaped may have some, and past a slash where what stands before it is no host with a port.
+var userInfo = lazyregexp.New(`\b((?:https?|oci|chart\+https?)://)(?:` + untilAt + `|[^/:@\s"'<>]*:` + pastSlash + `)|` +
+	`\b([a-zA-Z][a-zA-Z0-9+.-]*://[^/:@\s"'<>]*:)(?:` + untilAt + `|` + pastSlash + `)`)
+
+const (
+	untilAt   = `[^/@\s"'<>]+(?:@[^/@\s"'<>\\]*)*@`
+	pastSlash = `[^/@\s"'<>]*[^0-9/@\s"'<>][^/@\s"'<>]*/[^@\s"'<>]*@`
+)
 
 // Addresses masks in a text, without knowing any value, what authenticates in the addresses that stand in it: a user's password (over HTTP the
 // user, too), and the values of parameters that say so.

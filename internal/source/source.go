@@ -176,7 +176,7 @@ func (s Source) Title(version string) string {
 	if s.Repo != "" {
 		title += " (" + s.Repo + ")"
 	}
-	return redact.Addresses(title)
+	return redact.Credentials(title)
 }
 
 // Described is a source as records hold it: by its title.
@@ -194,10 +194,10 @@ func (d Described) String() string {
 	return strings.Join(slices.DeleteFunc([]string{d.Kind, d.Name, d.Version}, func(x string) bool { return x == "" }), " ")
 }
 
-// Describe takes a title apart that Title made. What authenticates in its addresses is masked: earlier versions kept it in the clear.
+// Describe takes a title apart that Title made. Credentials in its addresses are masked: earlier versions kept them in the clear.
 func Describe(title string) Described {
 	var d Described
-	d.Kind, title, _ = strings.Cut(redact.Addresses(title), " ")
+	d.Kind, title, _ = strings.Cut(redact.Credentials(title), " ")
 	if rest, ok := strings.CutSuffix(title, ")"); ok {
 		if at := strings.LastIndex(rest, " ("); at >= 0 {
 			title, d.Repository = rest[:at], rest[at+2:]
@@ -214,13 +214,13 @@ func Describe(title string) Described {
 
 // Is reports whether a source is the one of a record, but for its version, and for what authenticates in its address.
 func (s Source) Is(d Described) bool {
-	return s.Kind == d.Kind && redact.Addresses(s.Name) == redact.Addresses(d.Name) && redact.Addresses(s.Repo) == redact.Addresses(d.Repository)
+	return s.Kind == d.Kind && redact.Credentials(s.Name) == redact.Credentials(d.Name) && redact.Credentials(s.Repo) == redact.Credentials(d.Repository)
 }
 
 // Masked are the titles of a record, without what authenticates in their addresses.
 func Masked(titles map[string]string) map[string]string {
 	for name, title := range titles {
-		titles[name] = redact.Addresses(title)
+		titles[name] = redact.Credentials(title)
 	}
 	return titles
 }

@@ -142,6 +142,11 @@ func TestTitlesShowNoTokens(t *testing.T) {
 	if s, _ := Of(v1alpha1.Instance{Manifests: &v1alpha1.ManifestsSource{URL: "https://h/y?token=UrlCanary77"}}); s.Is(Describe("manifests " + address + " 1")) {
 		t.Error("another address is the same source")
 	}
+	edge, _ := Of(v1alpha1.Instance{Helm: &v1alpha1.HelmSource{Chart: "api", Repo: "https://h/x?key=edge"}})
+	stable, _ := Of(v1alpha1.Instance{Helm: &v1alpha1.HelmSource{Chart: "api", Repo: "https://h/x?key=stable"}})
+	if !edge.Is(Describe(edge.Title("1"))) || edge.Is(Describe(stable.Title("1"))) || edge.Is(Describe("helm api 1 (https://h/x?key=***)")) {
+		t.Errorf("what tells addresses apart in hawser.lock does not in records: %s, %s", edge.Title("1"), stable.Title("1"))
+	}
 }
 
 // A range is resolved once, whoever asks for it at the same time; the version that was found is fetched by digest.

@@ -1,8 +1,8 @@
 // Package charts fetches charts from HTTP repositories: the version is chosen from index.yaml, the archive is checked
 // with the digest the index or the reference names, and kept in the cache by it.
 //
-// charts must not know how a chart is rendered, nor say credentials: they are in the URL's user part, go to the
-// repository's own host alone, and are never shown.
+// charts must not know how a chart is rendered, where credentials are kept, nor say them: they go to the repository's own host alone, which has
+// asked for them, and are never shown.
 package charts
 
 import (
@@ -37,6 +37,8 @@ type Options struct {
 	Redact func(string) string
 	// Tell is called with each credential before it is sent, so that Redact knows it; nil tells nobody.
 	Tell func(credential string)
+	// OfHost is the user and password of a host (with its port where it has one) that asks for some; "" for none, and nil knows of none.
+	OfHost func(ctx context.Context, host string) (user, password string, err error)
 	// HTTP is deadlines and retries.
 	HTTP httpclient.Options
 }
@@ -64,7 +66,7 @@ var _ module.Fetcher = (*Fetcher)(nil)
 // New returns a Fetcher.
 func New(o Options) *Fetcher {
 	o.HTTP.Tell = o.Tell
-	return &Fetcher{cache: o.Cache, redact: o.Redact, web: &web{httpclient.New(o.HTTP)}, inward: httpclient.Inward(o.HTTP), indexes: map[string]*indexEntry{}}
+	return &Fetcher{cache: o.Cache, redact: o.Redact, web: &web{client: httpclient.New(o.HTTP), ofHost: o.OfHost}, inward: httpclient.Inward(o.HTTP), indexes: map[string]*indexEntry{}}
 }
 
 // Schemes are "chart+https" and "chart+http".
@@ -138,12 +140,8 @@ type repo struct {
 // String is the chart and its repository, without credentials.
 func (r repo) String() string { return r.chart + " of " + r.open() }
 
-// open is the repository's URL without credentials.
-func (r repo) open() string {
-	u := *r.url
-	u.User = nil
-	return u.String()
-}
+// open is the repository's URL for people, and for the cache: without anything that may be a credential.
+func (r repo) open() string { return httpclient.Plain(r.url) }
 
 // parse checks a reference. Plain http is for this machine, or for content pinned by a digest.
 func parse(ref module.Reference) (repo, error) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -201,6 +203,31 @@ func TestFetchAndWarmCache(t *testing.T) {
 	wantFinding(t, err, "chart-repository", "cannot be asked for index.yaml", "pin them")
 }
 
+// What authenticates in a repository's address is in no file of the cache, which several users may read.
+func TestCacheKeepsNoCredentials(t *testing.T) {
+	s := serve(t, "1.0.0")
+	dir := t.TempDir()
+	ref := s.ref("")
+	ref.URL = strings.Replace(ref.URL, "http://", "http://me:"+canary+"@", 1) + "?token=" + canary
+	if _, err := fetcher(dir).Fetch(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		files++
+		data, err := os.ReadFile(path)
+		if strings.Contains(path+string(data), canary) {
+			t.Errorf("%s: %s", path, data)
+		}
+		return err
+	}); err != nil || files == 0 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
 func TestDigests(t *testing.T) {
 	s := serve(t, "1.0.0", "1.1.0")
 	pinned := "sha256:" + strings.Repeat("a", 64)
@@ -258,6 +285,18 @@ func TestCredentials(t *testing.T) {
 	}
 	_, err := fetcher(t.TempDir()).Fetch(t.Context(), s.ref(""))
 	wantFinding(t, err, "chart-repository", "401 Unauthorized", "user and password")
+
+	var hosts []string // what is kept for a host is asked for once, when the host asks, and goes nowhere else
+	kept := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), OfHost: func(_ context.Context, host string) (string, string, error) {
+		hosts = append(hosts, host)
+		return "me", canary, nil
+	}})
+	if _, err := kept.Fetch(t.Context(), s.ref("")); err != nil || !slices.Equal(hosts, []string{strings.TrimPrefix(s.URL, "http://")}) {
+		t.Errorf("asked for %q: %v", hosts, err)
+	}
+	unread := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), OfHost: func(context.Context, string) (string, string, error) { return "", "", errors.New("config.json is no JSON") }})
+	_, err = unread.Fetch(t.Context(), s.ref(""))
+	wantFinding(t, err, "chart-repository", "config.json is no JSON", "")
 
 	ref := s.ref("")
 	ref.URL = strings.Replace(ref.URL, "http://", "http://me:"+canary+"@", 1)

@@ -138,6 +138,22 @@ func (c *Client) credential(ctx context.Context, host string) (auth.Credential, 
 	return found, nil
 }
 
+// OfHost is the user and password for a host that need not be a registry: what was given for it by name, else what Docker's configuration or its
+// helpers know of it; "" where there is none. What was given for every registry is for registries alone.
+func (c *Client) OfHost(ctx context.Context, host string) (user, password string, err error) {
+	found, ok := c.o.Access.given[canonicalHost(host)]
+	if !ok {
+		store, err := c.store()
+		if err != nil {
+			return "", "", &credentialsError{err}
+		}
+		if found, err = credentials.Credential(store)(ctx, host); err != nil {
+			return "", "", &credentialsError{err}
+		}
+	}
+	return found.Username, found.Password, nil
+}
+
 // credentialsError is a store of credentials that cannot be read.
 type credentialsError struct{ err error }
 
