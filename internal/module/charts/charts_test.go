@@ -294,7 +294,9 @@ func TestCredentials(t *testing.T) {
 	if _, err := kept.Fetch(t.Context(), s.ref("")); err != nil || !slices.Equal(hosts, []string{strings.TrimPrefix(s.URL, "http://")}) {
 		t.Errorf("asked for %q: %v", hosts, err)
 	}
-	unread := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), OfHost: func(context.Context, string) (string, string, error) { return "", "", errors.New("config.json is no JSON") }})
+	unread := New(Options{Cache: cache.Open(cache.Options{Dir: t.TempDir()}), OfHost: func(context.Context, string) (string, string, error) {
+		return "", "", errors.New("config.json is no JSON")
+	}})
 	_, err = unread.Fetch(t.Context(), s.ref(""))
 	wantFinding(t, err, "chart-repository", "config.json is no JSON", "")
 
