@@ -53,7 +53,7 @@ func (r *run) statusOf(ctx context.Context, t *target, name string) []fleetplan.
 		t.find(plan.Incomplete(rec.Bundle, rec.Unseen)...)
 	})
 	slices.SortStableFunc(rows, func(a, b fleetplan.ClusterStatus) int { return strings.Compare(a.Bundle, b.Bundle) })
-	if base.Unknown = unknown; len(rows) == 0 && name != "" && unknown == "" {
+	if base.Unknown = unknown; name != "" && t.Record == nil && t.unread == "" {
 		r.withoutRecord(ctx, t, name, &base)
 	}
 	if len(rows) == 0 || unknown != "" {

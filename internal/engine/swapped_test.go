@@ -107,11 +107,11 @@ func TestListedRecordsOfAnotherCluster(t *testing.T) {
 	docs(&req).Files, req.Clusters = nil, fleet.Selection{Clusters: []string{"eu"}}
 	const want = "what is recorded here of copied is of another cluster"
 	list, err := s.another().List(t.Context(), req)
-	if err == nil || !strings.Contains(err.Error(), want) || len(list.Clusters[0].Bundles) != 1 || list.Clusters[0].Bundles[0].Bundle != "shop" {
+	if c := list.Clusters[0]; err == nil || !strings.Contains(err.Error(), want) || len(c.Bundles) != 1 || c.Bundles[0].Bundle != "shop" || !strings.Contains(c.Unknown, want) {
 		t.Errorf("%v %+v", err, list)
 	}
 	status, err := s.another().Status(t.Context(), req)
-	if err == nil || !strings.Contains(err.Error(), want) || len(status.Clusters) != 1 || status.Clusters[0].Bundle != "shop" {
+	if c := status.Clusters; err == nil || !strings.Contains(err.Error(), want) || len(c) != 2 || c[1].Bundle != "shop" || c[0].Bundle != "" || !strings.Contains(c[0].Unknown, want) {
 		t.Errorf("%v %+v", err, status)
 	}
 	kept, err := s.another().History(t.Context(), req)

@@ -67,7 +67,11 @@ func (l *List) Each(ctx context.Context, name string, store release.Store, fleet
 	if err = errors.Join(away, err); err != nil {
 		unknown = err.Error()
 	}
-	return append(strange.findings(name), notListed(theirs)...), unknown
+	refused := strange.findings(name)
+	if len(refused) > 0 && unknown == "" { // nobody knows what is there of those bundles: it is not nothing
+		unknown = refused[0].What
+	}
+	return append(refused, notListed(theirs)...), unknown
 }
 
 // split says of what is left that is a fleet's, or may be, that it is lost (*release.LostError) or elsewhere (release.ErrElsewhere), each
