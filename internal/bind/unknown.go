@@ -77,10 +77,8 @@ func other(x *v1alpha1.Value, maps bool) (*v1alpha1.Value, bool) {
 // chart takes as such is the same for any text that is neither. There are none where no text stands in.
 func Numbers(v v1alpha1.Values, open []From) []v1alpha1.Values {
 	at := map[string]int{}
-	for _, f := range open {
-		if f.Preview == nil || f.Bundle != "" {
-			at[f.At] = len(at) + 1
-		}
+	for _, f := range Texts(open) {
+		at[f.At] = len(at) + 1
 	}
 	v.Struct = rewrite(v.Struct, nil, func(x *v1alpha1.Value, p v1alpha1.Path) (*v1alpha1.Value, bool) {
 		n := at[p.String()]

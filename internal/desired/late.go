@@ -52,8 +52,8 @@ func (r Resolver) tried(ctx context.Context, p *InstanceRender) (render.Result, 
 
 // unknown marks what an instance's objects have of values that are open (all), by rendering it with other stand-ins, and with
 // something else made up where it makes anything up. What its schema does not let be otherwise (a preview among few allowed values) stays
-// as it is, while the others are otherwise, one after the other; of that, it is found where the stand-ins are seen. Texts are numbers once more, for
-// charts that take them as such.
+// as it is, while the others are otherwise, part by part (bind.Parts); of that, it is found where the stand-ins are seen. Texts are numbers once more,
+// for charts that take them as such.
 func (r Resolver) unknown(ctx context.Context, p *InstanceRender, all []bind.From, res render.Result) render.Result {
 	other := p.Request
 	makes := res.Open > 0
@@ -73,18 +73,16 @@ func (r Resolver) unknown(ctx context.Context, p *InstanceRender, all []bind.Fro
 		}
 		return false
 	}
-	found := false
-	for _, ways := range []func(v1alpha1.Values, []bind.From) []v1alpha1.Values{bind.Others, bind.Numbers} {
-		if with(ways(p.Instance.Values, all)) {
-			found = true
-			continue
-		}
-		for i := 0; i < len(all) && len(all) > 1 && ctx.Err() == nil; i++ {
-			found = with(ways(p.Instance.Values, all[i:i+1])) || found
-		}
-	}
-	if makes && !found {
+	refused, untried := bind.Parts(all, func(part []bind.From) bool { return ctx.Err() == nil && with(bind.Others(p.Instance.Values, part)) })
+	texts := bind.Texts(all)
+	again, _ := bind.Parts(texts, func(part []bind.From) bool { return ctx.Err() == nil && with(bind.Numbers(p.Instance.Values, part)) })
+	if makes && len(seconds) == 0 {
 		with([]v1alpha1.Values{p.Instance.Values})
+	}
+	refused = bind.Without(refused, bind.Without(texts, again))
+	res.Objects = bind.Seen(res.Objects, refused)
+	if untried = bind.Without(untried, bind.Without(texts, again)); len(untried) > 0 {
+		res.Findings = slices.Concat(res.Findings, withInstance(diag.Findings{bind.Untried(len(untried), all)}, p.Instance))
 	}
 	if len(p.Open) > 0 {
 		return res

@@ -125,6 +125,55 @@ func TestReferenceTakenAsANumber(t *testing.T) {
 	}
 }
 
+// Where a package takes no value but what stands in, a plan costs some renders and not one for each value: what stands in is seen, all else that may
+// come of it is not, and that is said. One that is refused among many costs no more, and the others are found as ever.
+func TestManyReferencesCostFewRenders(t *testing.T) {
+	const many = 300
+	for name, c := range map[string]struct {
+		refuses      func(data map[string]any) bool
+		known, warns bool // known: what is computed of a value is told
+	}{
+		"all are taken":  {func(map[string]any) bool { return false }, true, false},
+		"all refused":    {func(data map[string]any) bool { return !allStand(data) }, false, true},
+		"one is refused": {func(data map[string]any) bool { return !strings.HasPrefix(fmt.Sprint(data["v7"]), "known") }, true, false},
+	} {
+		r := refersRig(t)
+		r.renderer.refuses = func(data map[string]any) string {
+			if c.refuses(data) {
+				return "it does not match its pattern"
+			}
+			data["sum"] = object.DigestJSON(data["v299"])
+			return ""
+		}
+		var given []string
+		for i := range many {
+			given = append(given, fmt.Sprintf(`v%d: "ref://vault:db/v%[1]d"`, i))
+		}
+		s, fs := r.state(r.instance("api", "{"+strings.Join(given, ", ")+"}"))
+		if n := len(r.renderer.rendered); n > 40 || fs.HasErrors() {
+			t.Errorf("%s: %d renders, %v", name, n, fs)
+		}
+		_, _, late := r.after(s, "api")
+		if open := late.Object.Unknown; !open["data.v7"] || !open["data.v299"] || open["data.sum"] != c.known {
+			t.Errorf("%s: of %d values, sum %v", name, len(open), open["data.sum"])
+		}
+		warned := slices.IndexFunc(fs, func(f diag.Finding) bool { return f.Code == bind.CodeUntried })
+		if warned >= 0 != c.warns || c.warns && (fs[warned].Instance != "api" || !strings.Contains(fs[warned].Fix, "--bundle platform")) {
+			t.Errorf("%s: warned %v", name, warned >= 0)
+		}
+	}
+}
+
+// allStand reports whether all values are what stands in for them.
+func allStand(data map[string]any) bool {
+	for key, v := range data {
+		if strings.HasPrefix(key, "v") && !strings.HasPrefix(fmt.Sprint(v), "known") {
+			return false
+		}
+	}
+	return true
+}
+
 // known is a store that holds everything.
 type known struct{}
 
