@@ -113,7 +113,7 @@ const CodeStandIn = "stand-in"
 // Placeholder warns of a value that is not known where nothing is planned.
 func (f From) Placeholder() diag.Finding {
 	n := diag.Warnf(CodeStandIn, "the value is known only after %s", f.Instance)
-	n.Why = "the object it comes from is not there, or no cluster was asked: something else stands in for it"
+	n.Why = "the object it comes from, or another one that the instance takes a value of, does not have it yet, or no cluster was asked: something else stands in for it"
 	n.Pos, n.Path = f.Pos, "values."+f.At
 	return n
 }

@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -251,9 +252,64 @@ func TestLateValue(t *testing.T) {
 	if r.cluster = nil; s.has("api", "uri") != "postgres://db-1" {
 		t.Error("looking whether it moved changed the state")
 	}
-	fs = r.Reopen(t.Context(), s, func(name string) bool { return name == "api" })
+	fs = r.Reopen(t.Context(), s, []string{"api"})
 	if fs.HasErrors() || len(s.Renders[1].Open) != 1 || s.has("api", "uri") == "postgres://db-1" || s.has("db", "v") != "one" {
 		t.Errorf("reopened: %v, %v, %v", s.has("api", "uri"), s.Renders[1].Open, fs)
+	}
+}
+
+// What an instance takes of others is not known as long as one of it is not, whatever of it has come: a plan that goes on is the one that was shown. Where
+// all of it is known, and the record has it, nothing is rendered.
+func TestLateValuesAreKnownTogether(t *testing.T) {
+	r := newRig(t)
+	db, cache := r.instance("db", "{v: one}"), r.instance("cache", "{v: one}")
+	api := r.instance("api", `{uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}, port: {from: {instance: db, object: v1/ConfigMap/ports, path: data.port, preview: "80"}},
+  host: {from: {instance: cache, object: v1/ConfigMap/conn, path: data.host}}, password: {generate: {length: 24}}, own: one}`)
+	has := func(namespace, name, key string) {
+		r.cluster["ConfigMap/"+namespace+"/"+name] = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": namespace}, "data": map[string]any{key: "came"}}
+	}
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "api-ns", Name: "api"}
+	shown := ""
+	for _, c := range []struct {
+		comes     []string
+		open      int
+		uri, port any
+	}{
+		{nil, 3, "known after db", "80"},
+		{[]string{"db-ns", "conn", "uri"}, 3, "known after db", "80"},
+		{[]string{"db-ns", "ports", "port"}, 3, "known after db", "80"},
+		{[]string{"cache-ns", "conn", "host"}, 0, "came", "came"},
+	} {
+		if c.comes != nil {
+			has(c.comes[0], c.comes[1], c.comes[2])
+		}
+		r.anew(nil)
+		s, fs := r.state(db, cache, api)
+		if p := s.Renders[2]; fs.HasErrors() || len(p.Open) != c.open || s.has("api", "uri") != c.uri || s.has("api", "port") != c.port || s.has("api", "own") != "one" {
+			t.Fatalf("%v: open %v, %v, %v", c.comes, p.Open, s.Bodies[ref].Body, fs)
+		}
+		if shown = cmp.Or(shown, s.Stood[ref]); shown == "" || (shown == s.Stood[ref]) != (c.open > 0) {
+			t.Errorf("%v: with a placeholder for what is made up it is %q, was %q", c.comes, s.Stood[ref], shown)
+		}
+		if c.open > 0 {
+			continue
+		}
+		if fs := r.Reopen(t.Context(), s, []string{"api"}); fs.HasErrors() || len(s.Renders[2].Open) != 3 || s.Stood[ref] != shown {
+			t.Errorf("reopened: %v, %q, was %q", s.Renders[2].Open, s.Stood[ref], shown)
+		}
+	}
+	api = r.instance("api", `{uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}, host: {from: {instance: cache, object: v1/ConfigMap/conn, path: data.host}}}`)
+	r.anew(nil)
+	s, _ := r.state(db, cache, api)
+	rec := &release.Record{Phase: release.Succeeded, Inputs: map[string]string{}}
+	for _, p := range s.Renders {
+		rec.Inputs[p.Placed.Name] = p.Key
+	}
+	if r.anew(rec); !slices.Equal(r.renderer.rendered, nil) {
+		t.Fatal(r.renderer.rendered)
+	}
+	if s, fs := r.state(db, cache, api); fs.HasErrors() || len(r.renderer.rendered) > 0 || !s.Renders[2].Recorded {
+		t.Errorf("what is known and unchanged is rendered: %v, %v", r.renderer.rendered, fs)
 	}
 }
 

@@ -78,7 +78,8 @@ func (r Resolver) part(ctx context.Context, s *State, in v1alpha1.Instance) (*In
 		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
 	}
 	findings := r.Bind(ctx, s, p, false)
-	if slices.Contains(r.Late, in.Name) && len(p.Open) == 0 && !findings.HasErrors() && r.Record != nil && r.Record.Inputs[in.Name] != p.Key {
+	shown := len(p.Open) == 0 && slices.Contains(r.Late, in.Name) && r.Record != nil && r.Record.Inputs[in.Name] != p.Key
+	if (shown || valuerefs.InPart(s.Takes[in.Name], p.Open)) && !findings.HasErrors() {
 		findings = append(findings, r.Bind(ctx, s, p, true)...)
 	}
 	if findings.HasErrors() {
@@ -105,7 +106,7 @@ func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn
 		return append(findings, withInstance(diag.From(err, "source"), p.Placed)...)
 	}
 	p.Request.Tests = r.Tests
-	if n, unrecorded := r.newValues(p.Placed.Name); n != before || unrecorded {
+	if n, unrecorded := r.newValues(p.Placed.Name); n != before || unrecorded || standIn && p.standIn != nil {
 		findings = append(findings, r.unmade(ctx, s, p, standIn)...)
 	}
 	p.Recorded = !r.Tests && len(valuerefs.Unknown(p.Open, p.Refs)) == 0 && r.Record != nil && r.Record.Standing().Complete() && r.Record.Inputs[p.Placed.Name] == p.Key

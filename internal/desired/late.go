@@ -15,11 +15,11 @@ import (
 	"hawser.dev/hawser/internal/valuerefs"
 )
 
-// Reopen puts stand-ins into the late instances that have none yet, and renders them with those.
-func (r Resolver) Reopen(ctx context.Context, s *State, late func(instance string) bool) diag.Findings {
+// Reopen puts stand-ins in for everything that these instances take of others, and renders them with those.
+func (r Resolver) Reopen(ctx context.Context, s *State, instances []string) diag.Findings {
 	var findings diag.Findings
 	for _, p := range s.Renders {
-		if late(p.Placed.Name) && len(p.Open) == 0 {
+		if slices.Contains(instances, p.Placed.Name) {
 			findings = append(findings, r.Bind(ctx, s, p, true)...)
 		}
 	}

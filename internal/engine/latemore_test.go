@@ -2,13 +2,19 @@ package engine
 
 import (
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/plan"
 )
 
 // pastedChart pastes a text into rights, and into what runs.
@@ -159,6 +165,78 @@ func TestSavedPlanTakesLateValues(t *testing.T) {
 			role, err := r.admin.RbacV1().Roles(r.name).Get(t.Context(), "late", metav1.GetOptions{})
 			if c.refused && !apierrors.IsNotFound(err) || !c.refused && (err != nil || len(role.Rules) != 1) {
 				t.Errorf("%v: %+v", err, role)
+			}
+		})
+	}
+}
+
+// A saved plan with several values of one instance goes on while some of them have not come yet, however its run ended: what has come is not known
+// before all of it is, in that plan and in one that is made meanwhile. Where all is known and unchanged nothing is rendered.
+func TestSavedPlanWithSeveralLateValues(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]bool{"stopped": true, "out of time": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := chartRig(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, annotations: {sum: {{ .Values.ip | sha256sum | quote }}}}\n"+
+				"data: {ip: {{ .Values.ip | quote }}, port: {{ .Values.port | quote }}, token: {{ .Values.token | quote }}, own: {{ .Values.own | quote }}}\n")
+			r.write("svc.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: db}\nspec: {ports: [{port: 80}]}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: creds}\n")
+			r.write("own.txt", "here")
+			r.values("own: {from: {file: own.txt}}, ip: {from: {instance: svc, object: v1/Service/db, path: spec.clusterIP}}, " +
+				"port: {from: {instance: svc, object: v1/Service/db, path: 'spec.ports[0].port', preview: 8080}}, token: {from: {instance: svc, object: v1/Secret/creds, path: data.token}}")
+			r.write("bundle.yaml", r.read("bundle.yaml")+"    svc: {namespace: "+r.name+", manifests: {paths: [svc.yaml]}}\n")
+			text := r.save(r.plan(r.request()))
+			carry := func(comes bool) error {
+				fp, err := r.loadSaved(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				req, stop := r.request(), make(chan struct{})
+				if req.Stop = stop; !comes && !stops {
+					req.Timeout = 2 * time.Second
+				}
+				o, err := r.Begin(t.Context(), fp, req)
+				if err != nil || len(o.Blocked) > 0 {
+					t.Fatal(err, o.Blocked)
+				}
+				if until(t, o, "app takes its data.token") == nil {
+					t.Fatal("it does not wait")
+				}
+				if comes {
+					if _, err := r.admin.CoreV1().Secrets(r.name).Patch(t.Context(), "creds", types.MergePatchType, []byte(`{"data": {"token": "dDE="}}`), metav1.PatchOptions{}); err != nil {
+						t.Fatal(err)
+					}
+				} else if stops {
+					close(stop)
+				}
+				_, err = ended(t, o)
+				return err
+			}
+			for range 2 {
+				if carry(false) == nil {
+					t.Fatal("it is done though a value has not come")
+				}
+				req := r.request()
+				req.ShowContent = true
+				changes := r.plan(req).Clusters[0].Plan.Changes
+				i := slices.IndexFunc(changes, func(ch plan.Change) bool { return ch.Ref.Name == "web" })
+				if i < 0 {
+					t.Fatalf("%+v", changes)
+				}
+				data, _, _ := unstructured.NestedStringMap(changes[i].Content, "data")
+				sum, _, _ := unstructured.NestedString(changes[i].Content, "metadata", "annotations", "sum")
+				if data["ip"] != "known after svc" || data["token"] != "known after svc" || data["port"] != "known after svc (preview 8080)" || sum != "known after svc" || data["own"] != "here" {
+					t.Errorf("%v, %s", data, sum)
+				}
+			}
+			if err := carry(true); err != nil {
+				t.Fatal(err)
+			}
+			web, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "web", metav1.GetOptions{})
+			if err != nil || net.ParseIP(web.Data["ip"]) == nil || web.Data["port"] != "80" || web.Data["token"] != "t1" || web.Data["own"] != "here" {
+				t.Errorf("%v: %v", err, web.Data)
+			}
+			if fp := r.plan(r.request()); !fp.settled() || fp.Stats.Renders != 0 {
+				t.Errorf("unchanged: %+v after %d renders", fp.Counts(), fp.Stats.Renders)
 			}
 		})
 	}

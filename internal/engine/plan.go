@@ -285,8 +285,8 @@ func (p *Prepared) changes(name string) bool {
 func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	defer r.foresee(ctx, w)()
 	p, findings := r.compute(ctx, w, o)
-	if late := r.refs(w.target, w.set).Uncertain(ctx, p); len(late) > len(r.refs(w.target, w.set).Late()) && !findings.HasErrors() {
-		if findings = r.desired(w.target).Reopen(ctx, w.set, func(name string) bool { return late[name] != "" }); !findings.HasErrors() {
+	if late := r.refs(w.target, w.set).Reopened(ctx, p); len(late) > 0 && !findings.HasErrors() {
+		if findings = r.desired(w.target).Reopen(ctx, w.set, late); !findings.HasErrors() {
 			p, findings = r.compute(ctx, w, o)
 		}
 	}

@@ -17,6 +17,10 @@ type Filling struct {
 	Open []bind.From
 }
 
+// InPart reports that of all that an instance takes of others something is not known, and something is. Its values are known together: a plan that is
+// made while some of them have come is the same as before.
+func InPart(takes, open []bind.From) bool { return len(open) > 0 && len(open) < len(takes) }
+
 // From is what a value becomes: what is known of it, else what stands in for it, and then it is open.
 func (g *Filling) From(ctx context.Context, r References, f bind.From) (*v1alpha1.Value, *diag.Finding) {
 	var x *v1alpha1.Value

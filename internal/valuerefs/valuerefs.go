@@ -218,6 +218,19 @@ func (r References) Uncertain(ctx context.Context, p *plan.Plan) map[string]stri
 	return latevalues.Uncertain(p, r.Sources(), func(at object.Ref) bool { return !open[at] })
 }
 
+// Reopened are the instances, sorted, that the plan has with values of which it is not certain yet.
+func (r References) Reopened(ctx context.Context, p *plan.Plan) []string {
+	var out []string
+	uncertain := r.Uncertain(ctx, p)
+	for _, t := range r.Takers {
+		if uncertain[t.Instance] != "" && len(t.Open) < len(t.Takes) {
+			out = append(out, t.Instance)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // late are those with values that are not known.
 func (r References) late() []Taker {
 	return slices.DeleteFunc(slices.Clone(r.Takers), func(t Taker) bool { return len(t.Open) == 0 })

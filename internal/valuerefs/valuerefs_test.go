@@ -243,6 +243,39 @@ func TestReferencesThatABundleWrites(t *testing.T) {
 	}
 }
 
+// What is rendered with stand-ins after all: every instance whose values are not certain and that has one of them, whichever others are late for
+// something else, certain or not.
+func TestReopened(t *testing.T) {
+	uri, port := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}"), taken(t, "{instance: db, object: v1/Secret/conn, path: data.port}")
+	other := taken(t, "{instance: web, object: v1/ConfigMap/c, path: data.host}")
+	both := []bind.From{uri, port}
+	moved := body("db", "Secret", "conn", nil)
+	for name, c := range map[string]struct {
+		takers []Taker
+		want   []string
+	}{
+		"all of it is known":                              {[]Taker{{Instance: "web", Takes: both}, {Instance: "api", Takes: both}}, []string{"api", "web"}},
+		"some of it is known":                             {[]Taker{{Instance: "api", Takes: both, Open: both[1:]}}, []string{"api"}},
+		"nothing of it is known":                          {[]Taker{{Instance: "api", Takes: both, Open: both}}, nil},
+		"beside one that goes on with what a plan showed": {[]Taker{{Instance: "api", Takes: both}, {Instance: "job", Takes: []bind.From{other}, Open: []bind.From{other}}}, []string{"api"}},
+		"it is certain":                                   {[]Taker{{Instance: "api", Takes: []bind.From{other}}}, nil},
+	} {
+		r := references(table{of: map[string]answers{conn: {value: "x"}, "ConfigMap web-ns/c": {value: "x"}}}, c.takers, moved, body("web", "ConfigMap", "c", map[string]any{"host": "h"}))
+		p := &plan.Plan{Changes: []plan.Change{{Ref: moved.Ref(), Instance: "db", Action: plan.Update}}, Kept: []plan.InventoryEntry{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "web-ns", Name: "c"}, Instance: "web"}}}
+		if got := r.Reopened(t.Context(), p); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for name, c := range map[string]struct {
+		takes, open []bind.From
+		want        bool
+	}{"some": {both, both[:1], true}, "all": {both, nil, false}, "nothing": {both, both, false}, "nothing is taken": {nil, nil, false}} {
+		if InPart(c.takes, c.open) != c.want {
+			t.Errorf("%s is known", name)
+		}
+	}
+}
+
 // What is certain while a plan is not carried out, and what will not come by itself.
 func TestUncertain(t *testing.T) {
 	uri := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}")
