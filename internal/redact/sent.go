@@ -28,6 +28,16 @@ func (r *Redactor) AddSent(credential string) {
 	r.sent.add(credential)
 }
 
+// Heard is AddSent, which tells somebody else of the credential, too; nil tells nobody.
+func (r *Redactor) Heard(tell func(credential string)) func(credential string) {
+	return func(credential string) {
+		r.AddSent(credential)
+		if tell != nil {
+			tell(credential)
+		}
+	}
+}
+
 // longestOfWords is how long a word may be of a credential that is made of words: random letters go on.
 const longestOfWords = 12
 

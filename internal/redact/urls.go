@@ -27,6 +27,16 @@ func Credentials(text string) string {
 	return hide(text, slices.DeleteFunc(userSpans(text, nil), func(s span) bool { return chooses(text, s) }))
 }
 
+// Carried are the credentials in the addresses of a text, as Credentials masks them.
+func Carried(text string) (out []string) {
+	for _, s := range userSpans(text, nil) {
+		if !chooses(text, s) {
+			out = append(out, text[s.from:s.to])
+		}
+	}
+	return out
+}
+
 // userSpans adds what authenticates in the URLs of a text: all of the user part over HTTP, else the password, and in queries; and in headers.
 func userSpans(text string, out []span) []span {
 	out = headerSpans(text, querySpans(text, out))

@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Sizes of what is read.
@@ -49,6 +50,8 @@ type Fetcher struct {
 	cache  *cache.Cache
 	web    *web
 	redact func(string) string
+	tell   func(credential string)
+	sent   *redact.Redactor // knows what was sent
 	inward func(ctx context.Context, from, to *url.URL) (bool, error)
 
 	mu      sync.Mutex
@@ -65,8 +68,9 @@ var _ module.Fetcher = (*Fetcher)(nil)
 
 // New returns a Fetcher.
 func New(o Options) *Fetcher {
-	o.HTTP.Tell = o.Tell
-	return &Fetcher{cache: o.Cache, redact: o.Redact, web: &web{client: httpclient.New(o.HTTP), ofHost: o.OfHost}, inward: httpclient.Inward(o.HTTP), indexes: map[string]*indexEntry{}}
+	sent := redact.New()
+	o.HTTP.Tell = sent.Heard(o.Tell)
+	return &Fetcher{sent: sent, tell: o.HTTP.Tell, cache: o.Cache, redact: o.Redact, web: &web{client: httpclient.New(o.HTTP), ofHost: o.OfHost}, inward: httpclient.Inward(o.HTTP), indexes: map[string]*indexEntry{}}
 }
 
 // Schemes are "chart+https" and "chart+http".
@@ -187,6 +191,9 @@ func (f *Fetcher) index(ctx context.Context, r repo) (index, error) {
 	if e.done {
 		return e.index, nil
 	}
+	for _, credential := range redact.Carried(r.url.String()) {
+		f.tell(credential)
+	}
 	var data bytes.Buffer
 	if err := f.web.get(ctx, r.url, r.url.JoinPath("index.yaml"), &data, maxIndex); err != nil {
 		return index{}, f.unreachable(ctx, r, "index.yaml", err)
@@ -194,6 +201,9 @@ func (f *Fetcher) index(ctx context.Context, r repo) (index, error) {
 	ix, err := parseIndex(data.Bytes())
 	if err != nil {
 		return index{}, failure("chart-index", "the index of "+r.open()+" cannot be read", err.Error(), "is it a repository of charts?")
+	}
+	if f.sent.Holds(ix.versions()) { // it identifies a chart, and is masked nowhere
+		return index{}, failure("chart-index", "the index of "+r.open()+" gives back credentials that were sent, as a version", "", "ask who runs the repository, and renew the credentials")
 	}
 	e.index, e.done = ix, true
 	return ix, nil

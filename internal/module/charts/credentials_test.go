@@ -107,3 +107,23 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 }
+
+// A repository that gives back what it was sent, as a version or in one, is refused: versions stand in hawser.lock, records and every list.
+func TestVersionsThatAreCredentials(t *testing.T) {
+	const token = "c4naryPw77Zp31Lm"
+	for what, ref := range map[string]func(*repository, *module.Reference){
+		"a password": func(_ *repository, r *module.Reference) {
+			r.URL = strings.Replace(r.URL, "http://", "http://me:"+token+"@", 1)
+		},
+		"a token": func(_ *repository, r *module.Reference) { r.URL += "?token=" + token },
+	} {
+		s := serve(t, "1.0.0")
+		s.index = "apiVersion: v1\nentries:\n  app:\n  - {name: app, version: 1.0.0-" + token + ", urls: [x.tgz]}\n"
+		r := s.ref("")
+		ref(s, &r)
+		_, err := fetcher(t.TempDir()).Resolve(t.Context(), r)
+		if wantFinding(t, err, "chart-index", "gives back credentials"); strings.Contains(err.Error(), token) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

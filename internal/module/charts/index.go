@@ -24,6 +24,18 @@ type index struct {
 	out map[string]int
 }
 
+// versions are all versions of an index, a line each.
+func (ix index) versions() string {
+	var out strings.Builder
+	for _, list := range ix.Entries {
+		for _, v := range list {
+			out.WriteString(v.Version)
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
 // version is one version of a chart. Digest is "sha256:<hex>", "" where the index has none.
 type version struct {
 	Version string   `yaml:"version"`

@@ -1,6 +1,9 @@
 package oci
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -107,5 +110,33 @@ func TestInsecureAccess(t *testing.T) {
 	wantCode(t, err, "registry-tls")
 	if _, err := New(Options{Access: Access{Insecure: true}}).Push(t.Context(), r.OCI("mods/x"), a, module.PushOptions{Tags: []string{"1.0.0"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A registry that gives back what it was sent as a tag is refused: tags stand in hawser.lock, records and every list.
+func TestTagsThatAreCredentials(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	const password = "c4naryPw77Zp31Lm"
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, sent, ok := r.BasicAuth()
+		if !ok {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprintf(w, `{"name":"x","tags":["1.0.0","1.0.0-%s"]}`, sent)
+	}))
+	t.Cleanup(echo.Close)
+	var a Access
+	if _, err := a.Give("ada:" + password); err != nil {
+		t.Fatal(err)
+	}
+	url := "oci://" + strings.TrimPrefix(echo.URL, "http://") + "/x"
+	_, err := New(Options{Access: a}).List(t.Context(), url, module.ListOptions{})
+	_, again := New(Options{Access: a}).Resolve(t.Context(), module.Reference{URL: url, Version: "1.x"})
+	for _, err := range []error{err, again} {
+		if err == nil || !strings.Contains(err.Error(), "gives back credentials") || strings.Contains(err.Error(), password) {
+			t.Error(err)
+		}
 	}
 }

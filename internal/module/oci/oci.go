@@ -24,6 +24,7 @@ import (
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // EnvInsecure is the variable that lists the registries (HOST[:PORT], separated by commas) that may be spoken to
@@ -77,6 +78,7 @@ type Client struct {
 	auth *auth.Client
 
 	store func() (credentials.Store, error)
+	sent  *redact.Redactor // knows what was sent
 
 	mu       sync.Mutex
 	plain    map[string]bool            // by host: no TLS there
@@ -108,8 +110,10 @@ func New(o Options) *Client {
 		o.Limits.Bytes = 512 << 20
 	}
 	o.HTTP.AnyCertificate = o.HTTP.AnyCertificate || o.Access.Insecure
+	sent := redact.New()
+	o.Tell = sent.Heard(o.Tell)
 	o.HTTP.Tell = o.Tell
-	c := &Client{o: o, http: httpclient.New(o.HTTP), plain: map[string]bool{}, resolved: map[string]module.Resolved{}}
+	c := &Client{o: o, sent: sent, http: httpclient.New(o.HTTP), plain: map[string]bool{}, resolved: map[string]module.Resolved{}}
 	c.store = sync.OnceValues(func() (credentials.Store, error) {
 		return openDocker(helperTime)
 	})

@@ -136,5 +136,8 @@ func (c *Client) tags(ctx context.Context, p place) ([]string, error) {
 		err = failure("too-many-tags", p.String()+" has more tags than are read", fmt.Sprintf("at most %d, on %d pages", maxTags, maxTagPages),
 			"name an exact version instead of a range")
 	}
+	if err == nil && c.sent.Holds(strings.Join(out, "\n")) { // a tag identifies something, and is masked nowhere
+		err = failure("registry-credentials", p.String()+": the registry gives back credentials that were sent, as a tag", "", "ask who runs the registry, and renew the credentials")
+	}
 	return out, err
 }
