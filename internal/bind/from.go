@@ -78,6 +78,12 @@ func (o Object) Ref(namespace string) object.Ref {
 	return object.Ref{Group: group, Kind: o.Kind, Namespace: namespace, Name: o.Name}
 }
 
+// OfSecret is a key of a Secret that an instance makes, as a value that is taken of it.
+func OfSecret(instance string, at object.Ref, key string) From {
+	return From{Instance: instance, Object: Object{APIVersion: "v1", Kind: at.Kind, Namespace: at.Namespace, Name: at.Name},
+		Path: v1alpha1.Path{{Name: "data"}, {Name: key}}, node: &v1alpha1.Value{}}
+}
+
 var (
 	versionRule = lazyregexp.New(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
 	kindRule    = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)

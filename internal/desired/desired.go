@@ -24,6 +24,7 @@ import (
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
 	"hawser.dev/hawser/internal/source"
+	"hawser.dev/hawser/internal/valuerefs"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -79,9 +80,10 @@ type Resolver struct {
 	// Follows: bundles were planned before in the same run. Ahead is what comes with those of them that a state's bundle requires.
 	Follows bool
 	Ahead   func(context.Context, *State) plan.Ahead
-	// Later is the bundle of those after which what a Secret of the cluster holds is known, "" where it is known; the zero Ref is one that is
-	// not there.
-	Later func(*State, object.Ref) string
+	// Before are the bundles that have something to do on the cluster first, by name; nil is none.
+	Before func() []valuerefs.Before
+	// Names: only the names of what is declared are wanted, so that something stands in for what Secrets of the cluster do not give.
+	Names bool
 	// Former is what a plan made up that this one is made in place of, so that both are the same; nil for none.
 	Former *Made
 	// Beside is what is kept for the bundles of the same files, and for those that were removed from them.

@@ -111,8 +111,8 @@ func newRig(t *testing.T) *rig {
 	r.Resolver = Resolver{Renderers: map[string]render.Renderer{"manifests": r.renderer}, Memo: &render.Memo{}, Marks: &render.Marks{}, Redactor: redactor,
 		Reader: values.New(values.Options{Redactor: redactor}), Owner: func(name string) string { return object.OwnerID("", "", name) }, Uses: func(string) bool { return false }, Now: time.Now,
 		Sources: &source.Resolver{Digest: func(context.Context, v1alpha1.Instance, module.Reading) (string, error) { return "sha256:content", nil }},
-		Ahead:   func(context.Context, *State) plan.Ahead { return plan.Ahead{} }, Later: func(*State, object.Ref) string { return "" },
-		Beside: func(context.Context, *State, chance.Own) ([]chance.Beside, error) { return nil, nil }}
+		Ahead:   func(context.Context, *State) plan.Ahead { return plan.Ahead{} },
+		Beside:  func(context.Context, *State, chance.Own) ([]chance.Beside, error) { return nil, nil }}
 	r.anew(nil)
 	return r
 }

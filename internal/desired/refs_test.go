@@ -17,6 +17,7 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/valuerefs"
 	"hawser.dev/hawser/internal/values"
 )
 
@@ -28,7 +29,9 @@ func refersRig(t *testing.T) *rig {
 		Open: func(v1alpha1.SecretStore, values.Secrets) (secret.Store, error) {
 			return nil, errors.New("it is read though a bundle writes it first")
 		}})
-	r.Later = func(*State, object.Ref) string { return "platform" }
+	r.Before = func() []valuerefs.Before {
+		return []valuerefs.Before{{Bundle: "platform", Fate: func(object.Ref) plan.Action { return plan.Create }, References: func() valuerefs.References { return valuerefs.References{} }}}
+	}
 	return r
 }
 
@@ -116,7 +119,7 @@ func TestReferenceTakenAsANumber(t *testing.T) {
 	if fs.HasErrors() || s.has("api", "n") != "known after db" || s.has("api", "plain") != "two" {
 		t.Errorf("%v, %v", s.Bodies, fs)
 	}
-	r.Later = func(*State, object.Ref) string { return "" }
+	r.Before = nil
 	r.Reader = values.New(values.Options{Fleet: &v1alpha1.FleetSpec{SecretStores: map[string]v1alpha1.SecretStore{"vault": {Env: &v1alpha1.EnvStore{}}}},
 		Open: func(v1alpha1.SecretStore, values.Secrets) (secret.Store, error) { return known{}, nil }})
 	r.anew(nil)

@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/maskguard"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/valuerefs"
 	"hawser.dev/hawser/internal/values"
 )
@@ -99,9 +100,16 @@ func (t *Target) Forget(f bind.From, at object.Ref) { t.seen.Forget(wanted{at, f
 
 // forValues is the cluster as the reader of values sees it: one that can be asked for Secrets when it is connected.
 func (r Resolver) forValues(s *State, instance string) values.Target {
-	out := values.Target{Cluster: r.Cluster.Name, Instance: instance, Later: r.Later(s, object.Ref{})}
-	out.Writes = func(namespace, name string) string {
-		return r.Later(s, object.Ref{Kind: "Secret", Namespace: namespace, Name: name})
+	out := values.Target{Cluster: r.Cluster.Name, Instance: instance}
+	if r.Before != nil {
+		before := r.Before()
+		out.Later = valuerefs.Later(before, release.Needs(s.Spec))
+		out.Writes = func(ctx context.Context, namespace, name, key string) (bundle, lost string) {
+			return valuerefs.Writes(ctx, before, object.Ref{Kind: "Secret", Namespace: namespace, Name: name}, key)
+		}
+	}
+	if r.Names {
+		out.Names = s.Spec.Name
 	}
 	if r.Session != nil {
 		out.Secrets = r.secretData

@@ -36,7 +36,7 @@ func (r *run) besideOf(bundle string) *run {
 	req := r.req
 	req.Bundle, req.Rotate, req.Tests = bundle, nil, false
 	b := &run{Engine: r.Engine, Redactor: redact.New(), req: req, program: r.program, fleet: r.fleet, all: r.all, input: r.input,
-		reader: r.reader, reading: true, lenient: true,
+		reader: r.reader, reading: true, lenient: true, names: true,
 		sources: &source.Resolver{Fetchers: r.sources.Fetchers, Digest: r.digest, Pins: r.input.Lock.Sources, Locked: req.Locked}}
 	r.beside.runs[bundle] = b
 	return b

@@ -12,7 +12,6 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/madeguard"
-	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/release"
@@ -42,8 +41,8 @@ func (r *run) desired(t *target) desired.Resolver {
 	return desired.Resolver{Target: &t.Target, Sources: r.sources, Renderers: r.Renderers, Memo: &r.memo, Marks: &r.marks, Reader: r.reader, Redactor: r.Redactor,
 		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, Rotate: r.req.Rotate, Now: r.now,
 		Follows: len(r.req.Before) > 0, Late: r.req.shown.Late(t.Cluster.Name, t.Record),
-		Ahead: func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
-		Later: func(s *desired.State, at object.Ref) string { return r.later(t, s, at) }, Former: r.req.former[t.Cluster.Name],
+		Ahead:  func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
+		Before: func() []valuerefs.Before { return r.before(t) }, Names: r.names, Former: r.req.former[t.Cluster.Name],
 		Beside: func(ctx context.Context, s *desired.State, own chance.Own) ([]chance.Beside, error) {
 			if !r.req.HasBundles() {
 				return nil, nil
@@ -58,16 +57,14 @@ func (r *run) refs(t *target, s *desired.State) valuerefs.References {
 	return r.desired(t).References(s)
 }
 
-// later is the last of the bundles that the state's bundle requires and that have something to do on the cluster first, or, of an object, one that
-// is done before and writes it; "" for none.
-func (r *run) later(t *target, s *desired.State, at object.Ref) (bundle string) {
-	before := map[bool][]string{true: release.Needs(s.Spec), false: slices.Sorted(maps.Keys(r.req.Before))}[at == object.Ref{}]
-	for _, name := range before {
-		if w := r.req.Before[name].work(t.Cluster.Name); w != nil && !r.req.done && !w.settled() && (at == object.Ref{} || w.Writes(at)) {
-			bundle = name
+// before are the bundles that have something to do on the cluster before the run's, by name.
+func (r *run) before(t *target) (out []valuerefs.Before) {
+	for _, name := range slices.Sorted(maps.Keys(r.req.Before)) {
+		if w := r.req.Before[name].work(t.Cluster.Name); w != nil && !r.req.done && !w.settled() {
+			out = append(out, valuerefs.Before{Bundle: name, Fate: w.Fate, References: func() valuerefs.References { return r.refs(t, w.set) }})
 		}
 	}
-	return bundle
+	return out
 }
 
 // remade refuses what would be made anew, or be taken of others, of what objects that are there were made with. Only those of the instances count

@@ -65,8 +65,10 @@ type run struct {
 	aloof bool
 	// lenient puts stand-ins where an object may not be read: nothing will be written.
 	lenient bool
-	beside  beside
-	waits   waitlist.List // what a look at all bundles finds
+	// names: only the names of what is declared are wanted.
+	names  bool
+	beside beside
+	waits  waitlist.List // what a look at all bundles finds
 	// input is what the run is about; fresh the lineage that is made in this run.
 	input *input.Documents
 	fresh struct {

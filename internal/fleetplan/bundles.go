@@ -86,11 +86,21 @@ func (p *FleetPlan) Absent() map[string]string {
 
 const whenPlanned = " (when planned)"
 
-// Writes reports whether the cluster's part does something to an object, or leaves it to others.
-func (c *ClusterPlan) Writes(at object.Ref) bool {
-	return c.Plan != nil && slices.ContainsFunc(c.Plan.Changes, func(ch plan.Change) bool {
-		return ch.Ref == at && (ch.Action.Writes() || ch.Action == plan.Release)
-	})
+// Fate is what the cluster's part does to an object: Delete also where that goes with its Namespace, and "" where it stays as it is, released or not.
+func (c *ClusterPlan) Fate(at object.Ref) plan.Action {
+	var fate plan.Action
+	if c.Plan == nil {
+		return fate
+	}
+	for _, ch := range c.Plan.Changes {
+		switch {
+		case ch.Ref == at && ch.Action.Writes():
+			return ch.Action
+		case ch.Action == plan.Delete && ch.Ref == object.Ref{Kind: "Namespace", Name: at.Namespace}:
+			fate = plan.Delete
+		}
+	}
+	return fate
 }
 
 // wrote are the objects that plans do something to on a cluster.

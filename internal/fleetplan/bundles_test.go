@@ -248,3 +248,22 @@ func TestEmptiesAndGrants(t *testing.T) {
 		}
 	}
 }
+
+// What a plan does to an object decides whether its value can be taken afterwards: what is released stays, and what is in a Namespace goes with that.
+func TestFate(t *testing.T) {
+	at, ns := object.Ref{Kind: "Secret", Namespace: "shop", Name: "db"}, object.Ref{Kind: "Namespace", Name: "shop"}
+	for want, changes := range map[plan.Action][]plan.Change{
+		plan.Update:   {{Action: plan.Update, Ref: at}, {Action: plan.Delete, Ref: object.Ref{Kind: "Secret", Namespace: "other", Name: "db"}}},
+		plan.Delete:   {{Action: plan.Create, Ref: object.Ref{Kind: "Secret", Namespace: "shop", Name: "db2"}}, {Action: plan.Delete, Ref: ns}},
+		plan.Create:   {{Action: plan.Delete, Ref: ns}, {Action: plan.Create, Ref: at}},
+		"":            {{Action: plan.Release, Ref: at}, {Action: plan.Release, Ref: ns}, {Action: plan.Create, Ref: object.Ref{Kind: "Namespace", Name: "other"}}},
+		plan.Recreate: {{Action: plan.Recreate, Ref: at}},
+	} {
+		if got := (&ClusterPlan{Plan: &plan.Plan{Changes: changes}}).Fate(at); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := new(ClusterPlan).Fate(at); got != "" {
+		t.Errorf("without a plan: %q", got)
+	}
+}

@@ -187,6 +187,41 @@ func TestLacking(t *testing.T) {
 	}
 }
 
+// What another bundle takes of a Secret is lost where the plan deletes that, or writes it without the key that nobody else has.
+func TestLoses(t *testing.T) {
+	declared, empty := body("db", "Secret", "conn", map[string]any{"url": "eA=="}), body("db", "Secret", "conn", nil)
+	of := []object.Object{declared}
+	const without = "declares " + conn + " without uri"
+	for name, c := range map[string]struct {
+		fate   plan.Action
+		is     answers
+		bodies []object.Object
+		want   string
+	}{
+		"deleted":                              {plan.Delete, answers{value: "x"}, nil, "deletes " + conn},
+		"declared with it":                     {plan.Update, answers{}, []object.Object{body("db", "Secret", "conn", map[string]any{"uri": "eA=="})}, ""},
+		"declared without it":                  {plan.Create, answers{}, of, without},
+		"there without it":                     {plan.Update, answers{wrong: "no uri"}, of, without},
+		"it goes":                              {plan.Update, answers{value: "x", goes: true}, of, without},
+		"it goes with all others":              {plan.Update, answers{value: "x", goes: true}, []object.Object{empty}, without},
+		"others have it":                       {plan.Update, answers{value: "x"}, of, ""},
+		"others have it, and it is made anew":  {plan.Recreate, answers{value: "x"}, of, without},
+		"for others to fill in":                {plan.Create, answers{}, []object.Object{empty}, ""},
+		"for others to fill in, there without": {plan.Update, answers{wrong: "no uri"}, []object.Object{empty}, ""},
+		"it may not be read":                   {plan.Update, answers{unread: "forbidden"}, of, ""},
+		"not rendered":                         {plan.Update, answers{value: "x", goes: true}, nil, ""},
+	} {
+		r := references(table{of: map[string]answers{conn: c.is}}, nil, c.bodies...)
+		if got := r.Loses(t.Context(), c.fate, declared.Ref(), "uri"); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	r := references(table{}, nil, declared)
+	if r.Declared[0].Ignore = (&object.Ignore{Paths: []string{"data"}}); r.Loses(t.Context(), plan.Create, declared.Ref(), "uri") != "" {
+		t.Error("what is left to others is said to be lost")
+	}
+}
+
 // What is known only after others, with what of it stands where: in the changes of a plan, and where nothing is planned.
 func TestLate(t *testing.T) {
 	uri, port := taken(t, "{instance: db, object: v1/Secret/conn, path: data.uri}"), taken(t, "{instance: db, object: v1/Service/db, path: spec.clusterIP}")

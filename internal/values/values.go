@@ -49,9 +49,13 @@ type Target struct {
 	Instance string
 	Secrets  Secrets
 	// Later is a bundle that is carried out before the one that takes the values: a Secret that is not there may come with
-	// it, "" for none. Writes is one of those that changes a Secret, "" for none, too; nil is none.
+	// it, "" for none. Writes is one of those that changes a Secret, "" for none, too, and why that has no such key then, "" where it may have it;
+	// nil is none.
 	Later  string
-	Writes func(namespace, name string) (bundle string)
+	Writes func(ctx context.Context, namespace, name, key string) (bundle, lost string)
+	// Names is the bundle that takes the values, where only the names of what it declares are wanted: what its cluster's Secrets do not give is known
+	// when it is done. "" for none.
+	Names string
 }
 
 // Reader resolves references for one run. Every distinct one is asked once, those to Secrets of the target once per
@@ -102,7 +106,10 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 		}
 		on = t.Cluster
 		if t.Writes != nil {
-			if bundle := t.Writes(spec.Kube.Namespace, ref.Path); bundle != "" {
+			switch bundle, lost := t.Writes(ctx, spec.Kube.Namespace, ref.Path, ref.Property); {
+			case bundle != "" && lost != "" && t.Names == "":
+				return "", "", goes(ref, bundle, lost)
+			case bundle != "":
 				return later(ref, bundle)
 			}
 		}
@@ -117,11 +124,14 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 	if t.Later != "" && on != "" && apierrors.IsNotFound(err) {
 		return later(ref, t.Later)
 	}
+	if t.Names != "" && on != "" && err != nil && ctx.Err() == nil {
+		return later(ref, t.Names)
+	}
 	if err == nil {
 		r.options.Redactor.AddFor(t.Instance, value)
 	}
 	if err != nil {
-		f := diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
+		f := none(ref)
 		f.Why = r.options.Redactor.Redact(err.Error())
 		f.Fix = "correct the reference, or put the value into the store; nothing is taken instead of it"
 		if outside, ok := errors.AsType[*secret.OutsideError](err); ok {
@@ -140,6 +150,19 @@ func later(ref secret.Ref, bundle string) (none, after string, _ *diag.Finding) 
 	f := diag.Warnf(CodeNotRead, "%s is known only when bundle %s is done, which comes first", ref, bundle)
 	f.Fix = "if a chart goes another way with it (if, range), apply that one first, by itself (--bundle " + bundle + ")"
 	return "", bundle, &f
+}
+
+// none is that a store gives no value for a reference.
+func none(ref secret.Ref) diag.Finding {
+	return diag.Errorf("secret-not-found", "the store %s gives no value for %s", ref.Store, ref)
+}
+
+// goes refuses a reference whose value is not there any more when a bundle is done that comes first, and why.
+func goes(ref secret.Ref, bundle, lost string) *diag.Finding {
+	f := none(ref)
+	f.Why = "bundle " + bundle + ", which comes first, " + lost
+	f.Fix = "leave it in that bundle, or take the reference away; if something else makes it anew then, apply that bundle first, by itself (--bundle " + bundle + ")"
+	return &f
 }
 
 // one is the entry of a key, made when it is not there.

@@ -71,10 +71,16 @@ func without(err error, later string) Target {
 // written is a target for which a bundle that writes a Secret of the store is carried out before.
 func written(secret string) Target {
 	out := on("a")
-	out.Writes = func(namespace, name string) string {
-		return map[bool]string{true: "platform"}[namespace != "" && name == secret]
+	out.Writes = func(_ context.Context, namespace, name, key string) (bundle, lost string) {
+		return map[bool]string{true: "platform"}[namespace != "" && name == secret], map[bool]string{true: "deletes it"}[key == "gone"]
 	}
 	return out
+}
+
+// names is a target for which only the names of what is declared are wanted.
+func names(t Target) Target {
+	t.Names = "shop"
+	return t
 }
 
 var errNoSecret = apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "db")
@@ -97,6 +103,13 @@ func TestResolve(t *testing.T) {
 			code: "secret-not-read", says: []string{"known only when bundle platform is done"}},
 		{reason: "one that a bundle writes first", ref: "ref://vault:db/password", target: written("db"),
 			code: "secret-not-read", says: []string{"known only when bundle platform is done"}},
+		{reason: "one that a bundle deletes first", ref: "ref://vault:db/gone", target: written("db"), code: "secret-not-found",
+			says: []string{"gives no value for ref://vault:db/gone: bundle platform, which comes first, deletes it", "--bundle platform"}},
+		{reason: "one that it deletes, where names are wanted", ref: "ref://vault:db/gone", target: names(written("db")), code: "secret-not-read"},
+		{reason: "one that is not there, where names are wanted", ref: "ref://vault:db/password", target: names(without(errNoSecret, "")), code: "secret-not-read"},
+		{reason: "one that may not be read, where names are wanted", ref: "ref://vault:db/password", target: names(without(errors.New("forbidden"), "")), code: "secret-not-read"},
+		{reason: "no such value, where names are wanted", ref: "ref://db/pass", target: names(on("a")), code: "secret-not-found"},
+		{reason: "a Secret of the target, where names are wanted", ref: "ref://vault:db/password", target: names(on("a")), want: "of-a"},
 		{reason: "beside one that a bundle writes first", ref: "ref://vault:db/password", target: written("other"), want: "of-a"},
 		{reason: "one that may not be read", ref: "ref://vault:db/password", target: without(errors.New("forbidden"), "platform"), code: "secret-not-found"},
 		{reason: "another store", ref: "ref://db/pass", target: without(errNoSecret, "platform"), code: "secret-not-found"},
