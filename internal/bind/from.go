@@ -35,6 +35,9 @@ type From struct {
 	// Ref is the reference as it is written, in its shortest spelling; "" for anything else. Bundle is carried out before, and what the reference
 	// leads to is known when it is done; "" where it is known.
 	Ref, Bundle string
+	// Secret is what the reference leads to on the cluster, and Key what it takes of it; zero for what is elsewhere.
+	Secret object.Ref
+	Key    string
 	// File is a path relative to the file that holds the text; "" for an object.
 	File string
 	// Path leads to the value in the object or the file; empty is all of a file.

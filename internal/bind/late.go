@@ -72,6 +72,22 @@ func (f From) Absent(object, instance string) *diag.Finding {
 	return n
 }
 
+// Gone is the finding that the object a value comes from is deleted (object names it), though instance takes the value.
+func (f From) Gone(object, instance string) *diag.Finding {
+	n := f.Finding("value-from", "%s, which %s takes a value of, would be deleted", object, instance)
+	n.Object, n.Why = object, "instance "+f.Instance+" declares it no longer"
+	n.Fix = "declare it in " + f.Instance + " again, or take the value of " + instance + " away with it"
+	return n
+}
+
+// Lost is the finding that what a reference leads to is taken away, and why, though instance takes the value.
+func (f From) Lost(instance, why string) *diag.Finding {
+	n := f.Finding("value-from", "%s, which %s takes, would be gone", f.Ref, instance)
+	n.Object, n.Why = f.Secret.String(), why
+	n.Fix = "leave it there, or take the reference of " + instance + " away with it"
+	return n
+}
+
 // Suspended is the finding that the object a value comes from is not there, or does not hold it (object names it), and that the instance which would
 // make it is suspended, though instance takes the value.
 func (f From) Suspended(object, instance string) *diag.Finding {

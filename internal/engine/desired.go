@@ -57,11 +57,11 @@ func (r *run) refs(t *target, s *desired.State) valuerefs.References {
 	return r.desired(t).References(s)
 }
 
-// before are the bundles that have something to do on the cluster before the run's, by name.
+// before are the bundles that come before the run's on the cluster, by name.
 func (r *run) before(t *target) (out []valuerefs.Before) {
 	for _, name := range slices.Sorted(maps.Keys(r.req.Before)) {
-		if w := r.req.Before[name].work(t.Cluster.Name); w != nil && !r.req.done && !w.settled() {
-			out = append(out, valuerefs.Before{Bundle: name, Fate: w.Fate, References: func() valuerefs.References { return r.refs(t, w.set) }})
+		if w := r.req.Before[name].work(t.Cluster.Name); w != nil {
+			out = append(out, valuerefs.Before{Bundle: name, Settled: r.req.done || w.settled(), Fate: w.Fate, References: func() valuerefs.References { return r.refs(t, w.set) }})
 		}
 	}
 	return out

@@ -8,9 +8,11 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// Before is a bundle that has something to do on a cluster before another one: what it does to an object, "" for nothing, and its own references.
+// Before is a bundle that comes before another one on a cluster: what it does to an object, "" for nothing, and its own references. Settled: it has
+// nothing to do there.
 type Before struct {
 	Bundle     string
+	Settled    bool
 	Fate       func(object.Ref) plan.Action
 	References func() References
 }
@@ -18,7 +20,7 @@ type Before struct {
 // Later is the last of the needed bundles among those before, "" for none: what is not there yet may come with it.
 func Later(before []Before, needs []string) (bundle string) {
 	for _, b := range before {
-		if slices.Contains(needs, b.Bundle) {
+		if !b.Settled && slices.Contains(needs, b.Bundle) {
 			bundle = b.Bundle
 		}
 	}
@@ -29,7 +31,7 @@ func Later(before []Before, needs []string) (bundle string) {
 // it may.
 func Writes(ctx context.Context, before []Before, at object.Ref, key string) (bundle, lost string) {
 	for _, b := range before {
-		if fate := b.Fate(at); fate != "" && (bundle == "" || fate != plan.Delete) {
+		if fate := b.Fate(at); !b.Settled && fate != "" && (bundle == "" || fate != plan.Delete) {
 			bundle, lost = b.Bundle, b.References().Loses(ctx, fate, at, key)
 		}
 	}

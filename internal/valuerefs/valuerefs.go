@@ -183,28 +183,6 @@ func (r References) lacks(ctx context.Context, by string, f bind.From) *diag.Fin
 	return bind.Lacks(f, body.Body)
 }
 
-// Loses says why a Secret that another bundle takes a key of has none when this one is done, which does as fate says to it; "" where it has it, or may:
-// as for Lacking, but that what is the bundle's alone goes also with all other keys.
-func (r References) Loses(ctx context.Context, fate plan.Action, at object.Ref, key string) string {
-	if fate == plan.Delete {
-		return "deletes " + at.String()
-	}
-	body, rendered := r.Bodies[at]
-	if !rendered || len(r.StandsIn(at)) > 0 || r.leftToOthers(at) {
-		return ""
-	}
-	f := bind.OfSecret(body.Instance, at, key)
-	if _, err := f.Path.Lookup(body.Body); err == nil {
-		return ""
-	}
-	x, n := r.Lookup.Read(ctx, body.Instance, f, at)
-	switch goes := x != nil && (fate == plan.Recreate || r.Lookup.Goes(ctx, f, at)); {
-	case bind.Unasked(n), x != nil && !goes, !goes && bind.FilledByOthers(body.Body):
-		return ""
-	}
-	return "declares " + at.String() + " without " + key
-}
-
 // leftToOthers reports whether fields of a declared object are left to others.
 func (r References) leftToOthers(at object.Ref) bool {
 	return slices.ContainsFunc(r.Declared, func(d plan.Desired) bool { return d.Ref == at && d.Ignore != nil })

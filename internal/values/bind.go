@@ -7,6 +7,7 @@ import (
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/secret"
 )
 
 // Ref gives the value of a reference as data at the reference's place, where bind.Bind wants it, and the reference as a value from elsewhere:
@@ -14,6 +15,7 @@ import (
 func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (*v1alpha1.Value, bind.From, *diag.Finding) {
 	value, bundle, f := r.Resolve(ctx, t, ref.Ref)
 	from := ref.From(bundle)
+	from.Secret, from.Key = r.leadsTo(ref.Ref)
 	if f != nil {
 		f.Pos, f.Path = ref.Pos, ref.At
 		if f.Severity == diag.Error {
@@ -24,6 +26,14 @@ func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (*v1alpha1.Val
 		return bind.StandIn(from), from, f
 	}
 	return ref.Text(value), from, f
+}
+
+// leadsTo is the Secret of a target cluster that a reference leads to, and the key; zero for any other.
+func (r *Reader) leadsTo(ref secret.Ref) (at object.Ref, key string) {
+	if spec, f := r.declared(ref); f == nil && spec.Kube != nil {
+		return object.Ref{Kind: "Secret", Namespace: spec.Kube.Namespace, Name: ref.Path}, ref.Property
+	}
+	return at, ""
 }
 
 // Object gives the value that the instance by takes from a live object (bind.ValueOf). What comes from a Secret is known to
