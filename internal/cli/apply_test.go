@@ -32,7 +32,7 @@ func TestSavedPlanHeedsNoOtherDecision(t *testing.T) {
 	if code, stderr, _ := run("plan", "-f", "shop.yaml", "--out", file); code != 0 {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	values := map[string]string{"bool": "true", "int": "1", "count": "1", "duration": "1m0s", "output": "text", "color": "never", "progress": "plain"}
+	values := map[string]string{"bool": "true", "int": "1", "count": "1", "duration": "1m0s", "output": "text", "color": "never", "progress": "plain", "creds": "h.test:5000=ada:pw"}
 	apply, _, err := tree().Find([]string{"apply"})
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +69,11 @@ func TestSavedPlanHeedsNoOtherDecision(t *testing.T) {
 	for _, past := range []string{"skip-unreachable", "skip-windows", "skip-approvals"} { // what a run goes past belongs to the run
 		if !slices.Contains(heeded, past) {
 			t.Errorf("a saved plan cannot go past what --%s goes past", past)
+		}
+	}
+	for _, reaches := range []string{"creds", "registry-insecure", "kubeconfig", "kube-token", "kube-server", "kube-client-key", "as"} { // where it is applied, others may be at hand
+		if !slices.Contains(heeded, reaches) {
+			t.Errorf("a saved plan cannot be applied with --%s", reaches)
 		}
 	}
 	slices.Sort(heeded)

@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Carrying are the flags of apply that say how a plan is carried out or shown. All others decide what is planned, and a
-// saved plan has its own: one that was heeded by nobody would let a run reach further than it says.
-var Carrying = []string{"kubeconfig", "as", "as-group", "timeout", "parallel", "yes", "dry-run", "diff", "wait", "skip-unreachable", "skip-windows", "skip-approvals",
-	"message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "isolate", "log-pretty", "log-color"}
+// Carrying are the flags of apply that say how a plan is carried out or shown, and how, and as whom, clusters and registries are reached:
+// which clusters those are, and what they give, is compared with what the plan knows. All others decide what is planned, and a saved
+// plan has its own: one that was heeded by nobody would let a run reach further than it says.
+var Carrying = []string{"kubeconfig", "kube-server", "kube-token", "kube-tls-server-name", "kube-certificate-authority", "kube-client-certificate", "kube-client-key",
+	"kube-insecure-skip-tls-verify", "kube-as-uid", "as", "as-group", "creds", "registry-insecure", "timeout", "parallel", "yes", "dry-run", "diff", "wait",
+	"skip-unreachable", "skip-windows", "skip-approvals", "message", "progress", "output", "full", "stat", "color", "verbose", "cache-dir", "isolate", "log-pretty", "log-color"}
 
 // Decided names the flags that were given and that a saved plan does not let change; again reports whether one may be given as
 // it was when the plan was made.

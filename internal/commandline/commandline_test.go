@@ -33,7 +33,7 @@ func TestFlags(t *testing.T) {
 	if got, want := Reach(f), []string{"--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
 		t.Errorf("reach: %q, want %q", got, want)
 	}
-	for again, want := range map[string][]string{"": {"--adopt", "--cluster", "--creds", "-f", "--until-wave"}, "adopt": {"--cluster", "--creds", "-f", "--until-wave"}} {
+	for again, want := range map[string][]string{"": {"--adopt", "--cluster", "-f", "--until-wave"}, "adopt": {"--cluster", "-f", "--until-wave"}} {
 		if got := Decided(f, func(flag string) bool { return flag == again }); !slices.Equal(got, want) {
 			t.Errorf("decided, %q again: %q, want %q", again, got, want)
 		}

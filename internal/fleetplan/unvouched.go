@@ -38,9 +38,9 @@ var notCompared = map[string]string{
 // staleplan.Verify, findings as sets.
 var elsewhere = map[string]string{"groups": "", "clusters.plan.changes": ""}
 
-// lifted are the codes of findings that flags of apply, the rights of who applies, or what answers now, lift.
+// lifted are the codes of findings that flags of apply, the rights of who applies, how they reach a cluster, or what answers now, lift.
 var lifted = map[string]bool{"unreachable": true, "unconfirmed": true, "no-recorded-set": true, deletionguard.Code: true, rollout.CodeGate: true, rollout.CodeWindow: true, release.CodePaused: true,
-	lineage.CodeTakenOver: true}
+	lineage.CodeTakenOver: true, "insecure-tls": true}
 
 // unsealed is the warning of a file that nothing vouches for.
 func unsealed(d Decided) diag.Finding {

@@ -193,14 +193,15 @@ func TestUnvouched(t *testing.T) {
 		"taken over": {func(p *FleetPlan) {
 			p.Clusters[0].Plan.Findings = diag.Findings{diag.Warnf(lineage.CodeTakenOver, "from one place")}
 		}, ""},
-		"a group":            {func(p *FleetPlan) { p.Clusters[1].Group = "us" }, `clusters[b].group is "us" in the file, and "eu" now`},
-		"a source":           {func(p *FleetPlan) { p.Clusters[0].Instances[0].Source = "module web 2.0.0" }, `clusters[a].instances[web].source is "module web 2.0.0" in the file, and "module web 1.0.0" now`},
-		"approved":           {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Warnf("x", "approved")) }, `findings has the warning "approved" in the file, and not now`},
-		"a warning less":     {func(p *FleetPlan) { p.Findings = p.Findings[1:] }, `findings has the warning "it grants much" now, and not in the file`},
-		"vouched for itself": {func(p *FleetPlan) { p.Clusters[0].Plan.Findings = diag.Findings{diag.Warnf(CodeUnsealed, "sealed")} }, `clusters[a].plan.findings has`},
-		"a reason":           {func(p *FleetPlan) { p.Clusters[0].Plan.Changes[0].Why = "harmless" }, `why is "harmless" in the file, and "new" now`},
-		"an order":           {func(p *FleetPlan) { p.Clusters[0], p.Clusters[1] = p.Clusters[1], p.Clusters[0] }, `clusters[0].cluster is "b" in the file, and "a" now`},
-		"one that was down":  {func(p *FleetPlan) { p.Clusters[0].Plan, p.Clusters[0].Unreachable = nil, "down" }, ""},
+		"a certificate that is not verified": {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Warnf("insecure-tls", "anybody may be it")) }, ""},
+		"a group":                            {func(p *FleetPlan) { p.Clusters[1].Group = "us" }, `clusters[b].group is "us" in the file, and "eu" now`},
+		"a source":                           {func(p *FleetPlan) { p.Clusters[0].Instances[0].Source = "module web 2.0.0" }, `clusters[a].instances[web].source is "module web 2.0.0" in the file, and "module web 1.0.0" now`},
+		"approved":                           {func(p *FleetPlan) { p.Findings = append(p.Findings, diag.Warnf("x", "approved")) }, `findings has the warning "approved" in the file, and not now`},
+		"a warning less":                     {func(p *FleetPlan) { p.Findings = p.Findings[1:] }, `findings has the warning "it grants much" now, and not in the file`},
+		"vouched for itself":                 {func(p *FleetPlan) { p.Clusters[0].Plan.Findings = diag.Findings{diag.Warnf(CodeUnsealed, "sealed")} }, `clusters[a].plan.findings has`},
+		"a reason":                           {func(p *FleetPlan) { p.Clusters[0].Plan.Changes[0].Why = "harmless" }, `why is "harmless" in the file, and "new" now`},
+		"an order":                           {func(p *FleetPlan) { p.Clusters[0], p.Clusters[1] = p.Clusters[1], p.Clusters[0] }, `clusters[0].cluster is "b" in the file, and "a" now`},
+		"one that was down":                  {func(p *FleetPlan) { p.Clusters[0].Plan, p.Clusters[0].Unreachable = nil, "down" }, ""},
 	} {
 		old := made()
 		c.edit(old)
