@@ -114,3 +114,22 @@ func TestSeveralBundles(t *testing.T) {
 		}
 	}
 }
+
+// TestDeleteOfSeveralGoesOn: a delete of several bundles that was killed after some of them is resumed by the same command, from
+// whichever bundle it was killed after; only where none is anywhere it is a mistake.
+func TestDeleteOfSeveralGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.files(severalBundles)
+	all := []string{"-f", "bundle.yaml", "-r", "runtime.cue", "-y"}
+	for _, done := range []string{"$B-web", "$B-app"} {
+		s.want(0, append([]string{"apply"}, all...)...)
+		s.want(0, append([]string{"delete", "--bundle", s.fill(done)}, all...)...)
+		r := s.want(0, append([]string{"delete"}, all...)...)
+		s.has(r.Stderr, "bundle "+done+" is not installed on any selected cluster")
+		s.has(r.Stdout, "Deleted $B-platform")
+		s.lacks(r.Stdout, "Deleted "+done)
+	}
+	r := s.want(1, append([]string{"delete"}, all...)...)
+	s.has(r.Stderr, "Nothing of any of the 3 bundles was written.")
+}

@@ -119,25 +119,19 @@ func (bs Bundles) present() Bundles {
 	var out Bundles
 	var gone diag.Findings
 	for _, b := range bs {
-		if b.Err == nil {
-			if no := b.Plan.Findings.Errors(); len(no) == 1 && no[0].Code == fleetplan.CodeNotInstalled && no[0].Why == "" {
-				no[0].Severity = diag.Info
-				gone = append(gone, no[0])
-				continue
-			}
+		// the engine's error: nothing is computed where something stands against the plan
+		if no := diag.From(b.Err, "").Errors(); len(no) == 1 && no[0].Code == fleetplan.CodeNotInstalled && no[0].Why == "" {
+			no[0].Severity = diag.Info
+			gone = append(gone, no[0])
+			continue
 		}
 		out = append(out, b)
 	}
 	if len(out) == 0 {
 		return bs
 	}
-	for _, b := range bs {
-		if !slices.Contains(out, b) {
-			b.Plan.Close()
-		}
-	}
-	if out[0].Err == nil {
-		out[0].Plan.Findings = append(out[0].Plan.Findings, gone...)
+	if plans := out.plans(); len(plans) > 0 {
+		plans[0].Findings = append(plans[0].Findings, gone...)
 	}
 	return out
 }

@@ -28,6 +28,7 @@ type planner struct {
 	// awaits: something stands in the plans after the first for what that was to write.
 	unchanged, awaits bool
 	asked             []string
+	doubts            diag.Findings
 }
 
 func (p *planner) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
@@ -183,38 +184,52 @@ func (p *planner) planDelete(_ context.Context, req engine.Request) (*engine.Pre
 	if req.Bundle == p.wrong {
 		return nil, errors.New("no answer")
 	}
-	fp := &fleetplan.FleetPlan{Verb: "delete", Bundle: req.Bundle}
-	if strings.Contains(p.stale, req.Bundle) {
-		fp.Findings = fleetplan.NotInstalled(req.Bundle, nil)
-	} else {
-		fp.Clusters = []*fleetplan.ClusterPlan{{Cluster: "c", Plan: &plan.Plan{Changes: []plan.Change{{Action: plan.Delete}}}}}
+	if strings.Contains(p.stale, req.Bundle) { // what the engine finds before anything is computed is an error
+		return nil, append(diag.Findings{diag.Warnf("expires", "a credential expires soon")}, fleetplan.NotInstalled(req.Bundle, p.doubts)...).Err()
 	}
+	fp := &fleetplan.FleetPlan{Verb: "delete", Bundle: req.Bundle}
+	fp.Clusters = []*fleetplan.ClusterPlan{{Cluster: "c", Plan: &plan.Plan{Changes: []plan.Change{{Action: plan.Delete}}}}}
 	return &engine.Prepared{FleetPlan: fp}, nil
 }
 
 // All bundles of the files are deleted, those that are required last; what an earlier run deleted is said and no mistake, unless
-// nothing is anywhere. A number that is confirmed is that of all.
+// nothing is anywhere, or nobody could see whether it is. A number that is confirmed is that of all.
 func TestDeleteOfFiles(t *testing.T) {
-	for name, c := range map[string]struct{ gone, bundle, want, notes string }{
-		"all":               {"", "", "c b a", ""},
-		"one is gone":       {"c", "", "b a", "bundle c is not installed on any selected cluster"},
-		"all are gone":      {"abc", "", "c b a", "bundle c is not installed on any selected cluster"},
-		"one that is named": {"", "b", "b", ""},
+	nowhere := "bundle c is not installed on any selected cluster"
+	doubt := diag.Findings{{Severity: diag.Warning, What: "may not list", Why: "forbidden"}}
+	for name, c := range map[string]struct {
+		gone, wrong, bundle string
+		doubts              diag.Findings
+		want, notes, errs   string
+	}{
+		"all":                     {want: "c b a"},
+		"one is gone":             {gone: "c", want: "b a", notes: nowhere},
+		"the one required":        {gone: "a", want: "c b", notes: "bundle a is not installed on any selected cluster"},
+		"all are gone":            {gone: "abc", want: "c b a", errs: "c b a"},
+		"one that is named":       {bundle: "b", want: "b"},
+		"a named one is gone":     {bundle: "b", gone: "b", want: "b", errs: "b"},
+		"nobody could see it":     {gone: "c", doubts: doubt, want: "c b a", errs: "c"},
+		"another one is wrong":    {gone: "c", wrong: "b", want: "b a", notes: nowhere, errs: "b"},
+		"gone, the rest is wrong": {gone: "bc", wrong: "a", want: "a", errs: "a"},
 	} {
 		number := len(strings.Fields(c.want)) // that of what an earlier run has left
-		var got, notes []string
-		bundles := Delete(t.Context(), &planner{stale: c.gone}, engine.Request{Selection: engine.Selection{Bundle: c.bundle}, PlanOptions: engine.PlanOptions{ConfirmDelete: &number}}, names())
+		var got, notes, errs []string
+		bundles := Delete(t.Context(), &planner{stale: c.gone, wrong: c.wrong, doubts: c.doubts}, engine.Request{Selection: engine.Selection{Bundle: c.bundle}, PlanOptions: engine.PlanOptions{ConfirmDelete: &number}}, names())
 		for i, b := range bundles {
-			got = append(got, b.Name)
-			if notes = append(notes, b.Plan.Findings.Whats()...); c.gone != "abc" && b.Plan.Findings.HasErrors() {
+			if got = append(got, b.Name); b.Err != nil {
+				errs = append(errs, b.Name)
+				continue
+			}
+			if notes = append(notes, b.Plan.Findings.Whats()...); len(c.errs) == 0 && b.Plan.Findings.HasErrors() {
 				t.Errorf("%s: %v", name, b.Plan.Findings)
 			}
-			if n := *b.Request.ConfirmDelete; c.bundle == "" && c.gone != "abc" && n != 1 {
+			if n := *b.Request.ConfirmDelete; c.bundle == "" && n != 1 {
 				t.Errorf("%s: number %d of bundle %d", name, n, i)
 			}
 		}
-		if strings.Join(got, " ") != c.want || !strings.HasPrefix(strings.Join(notes, ""), c.notes) || c.notes == "" && len(notes) > 0 {
-			t.Errorf("%s: %q, want %q; %q", name, got, c.want, notes)
+		said := strings.Join(notes, "\n")
+		if strings.Join(got, " ") != c.want || said != c.notes || strings.Join(errs, " ") != c.errs {
+			t.Errorf("%s: %q, want %q; %q; errors %q", name, got, c.want, notes, errs)
 		}
 	}
 }

@@ -351,10 +351,10 @@ func (o *out) ended(fs diag.Findings) error {
 	return o.Flush()
 }
 
-// shown are the findings a plan that is not refused prints: warnings, with -v also infos.
+// shown are the findings a plan that is not refused prints: warnings, infos that people wait for, with -v all infos.
 func shown(fs diag.Findings, st Style) diag.Findings {
 	return slices.DeleteFunc(slices.Clone(fs), func(f diag.Finding) bool {
-		return f.Severity == diag.Info && st.Verbose == 0 && f.Code != fleetplan.CodeApproved && f.Code != plan.CodeUnchecked
+		return f.Severity == diag.Info && st.Verbose == 0 && !slices.Contains([]string{fleetplan.CodeApproved, fleetplan.CodeNotInstalled, plan.CodeUnchecked}, f.Code)
 	})
 }
 

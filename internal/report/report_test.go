@@ -107,11 +107,13 @@ func TestApprovalOfWhatBringsSomething(t *testing.T) {
 	}
 }
 
-// TestApprovedIsTold: of what only explains, a plan tells without -v which wave is approved, and what was not checked though it was asked for.
+// TestApprovedIsTold: of what only explains, a plan tells without -v which wave is approved, what was not checked though it was asked for,
+// and which bundles of the files are nowhere.
 func TestApprovedIsTold(t *testing.T) {
 	p := shopPlan()
-	p.Findings = diag.Findings{{Severity: diag.Info, Code: fleetplan.CodeApproved, What: "wave 2 is approved"}, {Severity: diag.Info, Code: "other", What: "explains"}, {Severity: diag.Info, Code: plan.CodeUnchecked, What: "2 of 3"}}
-	if got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, Style{Width: 140}) }); !strings.Contains(got, "wave 2 is approved") || !strings.Contains(got, "Note: 2 of 3") || strings.Contains(got, "explains") {
+	p.Findings = diag.Findings{{Severity: diag.Info, Code: fleetplan.CodeApproved, What: "wave 2 is approved"}, {Severity: diag.Info, Code: "other", What: "explains"}, {Severity: diag.Info, Code: plan.CodeUnchecked, What: "2 of 3"},
+		{Severity: diag.Info, Code: fleetplan.CodeNotInstalled, What: "bundle web is nowhere"}}
+	if got := text(t, func(b *bytes.Buffer) error { return Plan(b, p, Style{Width: 140}) }); !strings.Contains(got, "wave 2 is approved") || !strings.Contains(got, "Note: 2 of 3") || !strings.Contains(got, "Note: bundle web is nowhere") || strings.Contains(got, "explains") {
 		t.Error(got)
 	}
 }
