@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/nextstep"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/reference"
@@ -255,41 +255,7 @@ func findingsOf(err error) diag.Findings {
 
 // hints are the commands a failure's report names, made of the flags this run had; out is what it brought about.
 func (s *session) hints(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome) report.Hints {
-	var access, all, config []string
-	access = append(access, commandline.Each("--fleet", slices.Compact(slices.Concat(p.FleetFiles, s.opts.fleetFiles)))...)
-	if s.opts.kubeconfig != "" {
-		config = []string{"--kubeconfig", commandline.Quoted(s.opts.kubeconfig)}
-	}
-	access = append(access, config...)
-	if name := cmp.Or(p.Context, s.opts.context); name != "" {
-		access = append(access, "--kube-context", commandline.Quoted(name))
-	}
-	if all = append(all, cmd.CommandPath()); cmd.Name() == "apply" && cmd.Flags().NArg() == 1 { // a saved plan goes on
-		file := commandline.Quoted(cmd.Flags().Arg(0))
-		all = slices.Concat(all, []string{file}, config, commandline.Same(cmd.Flags()))
-		if out != nil && out.Anew() {
-			all = append([]string{cmd.Root().Name(), "plan"}, commandline.Each("-f", p.Files)...)
-			all = slices.Concat(all, access, []string{"--out", file})
-		}
-		return report.Hints{Access: strings.Join(access, " "), Resume: strings.Join(all, " "), Back: back(cmd, p, out, access)}
-	}
-	once := []string{"rotate", "to", "correct", "watch", "interval"} // to rotate again makes other values
-	if p.Verb != "apply" && len(s.opts.files) == 0 {
-		all, once = append(all, p.Bundle), append(once, "bundle")
-	}
-	all = append(all, p.Again()...)
-	all = append(all, commandline.Each("-f", s.opts.files)...)
-	return report.Hints{Access: strings.Join(access, " "), Back: back(cmd, p, out, access),
-		Resume: strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), once...)), " "),
-		Rotate: strings.Join(slices.Concat(all, access, commandline.Same(cmd.Flags(), "cluster", "group", "until-wave")), " ")}
-}
-
-// back is the command that goes back to the release before, "" where there is none to go back to.
-func back(cmd *cobra.Command, p *fleetplan.FleetPlan, out *fleetplan.Outcome, access []string) string {
-	if !p.GoesBack(out) || out.Result == fleetplan.Waiting {
-		return ""
-	}
-	return strings.Join(slices.Concat([]string{"hawser rollback", p.Bundle}, access, commandline.Reach(cmd.Flags())), " ")
+	return nextstep.Of(cmd, s.opts.files, s.opts.fleetFiles, p, out)
 }
 
 // destroys reports whether the plan does more than create and change: it deletes, adopts or recreates.

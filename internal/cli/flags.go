@@ -122,8 +122,8 @@ func (s *session) credsFlags(cmd *cobra.Command) {
 	if !tools && cmd.Flags().Lookup("file") == nil || cmd.Flags().Lookup("creds") != nil {
 		return
 	}
-	cmd.Flags().Func("creds", "`USER:PASSWORD` for the registries of this run, or HOST=USER:PASSWORD for one (repeat it); better: registry login, since others see arguments",
-		func(text string) error { return s.registries(text, false) })
+	cmd.Flags().Var(&commandline.Credentials{Take: func(text string) error { return s.registries(text, false) }}, "creds",
+		"`USER:PASSWORD` for the registries of this run, or HOST=USER:PASSWORD for one (repeat it); better: registry login, since others see arguments")
 }
 
 // hideIdle leaves flags out of the help of commands for which they do nothing: they are for all that reach clusters, and some wait for

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // Carrying are the flags of apply that say how a plan is carried out or shown, and how, and as whom, clusters and registries are reached:
@@ -35,12 +37,12 @@ func Decided(flags *pflag.FlagSet, again func(flag string) bool) []string {
 	return out
 }
 
-// once are flags that are said elsewhere, or meant for one run only: how it is shown, what was confirmed, and what nobody is to be shown.
-var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "kube-token", "creds", "yes", "dry-run", "diff", "confirm-delete", "output",
+// once are flags that are said elsewhere, or meant for one run only: how it is shown, and what was confirmed.
+var once = []string{"file", "fleet", "runtime", "kubeconfig", "kube-context", "yes", "dry-run", "diff", "confirm-delete", "output",
 	"progress", "color", "verbose", "message", "full", "stat"}
 
 // reach are the flags that say which clusters a run is for, and as whom it goes there.
-var reach = []string{"cluster", "group", "labels", "as", "as-group", "kube-as-uid", "kube-server", "kube-tls-server-name", "kube-certificate-authority",
+var reach = []string{"cluster", "group", "labels", "as", "as-group", "kube-as-uid", "kube-server", "kube-token", "kube-tls-server-name", "kube-certificate-authority",
 	"kube-client-certificate", "kube-client-key", "kube-insecure-skip-tls-verify", "accept-cluster"}
 
 // Same are the other flags that were given, but for some: a run that goes on must not reach further than the one it goes on from.
@@ -108,6 +110,57 @@ func (w Wave) String() string {
 // Type is what help calls the value.
 func (w Wave) Type() string { return "int" }
 
+// Credentials is the value of a flag that is given USER:PASSWORD, or HOST=USER:PASSWORD, again and again. Take is told of each; of what it
+// takes nothing is kept but what stands for it where the flag is repeated: which host it was for, if any.
+type Credentials struct {
+	Take  func(text string) error
+	shown []string
+}
+
+// host is one that credentials are for as far as it can be told from a password that has a "=": ofHost, that they are for one.
+var (
+	host   = lazyregexp.New(`^((?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|localhost)(?::[0-9]+)?)=[^=]`)
+	ofHost = lazyregexp.New(`^(?:\[[^=]*\]|[^:=]+)(?::[0-9]+)?=[^=]`)
+)
+
+// Set takes credentials; an error is Take's.
+func (c *Credentials) Set(text string) error {
+	if err := c.Take(text); err != nil {
+		return err
+	}
+	switch m := host.FindStringSubmatch(text); {
+	case m != nil:
+		c.shown = append(c.shown, m[1]+"=USER:PASSWORD")
+	case ofHost.MatchString(text):
+		c.shown = append(c.shown, "HOST=USER:PASSWORD")
+	default:
+		c.shown = append(c.shown, "USER:PASSWORD")
+	}
+	return nil
+}
+
+// GetSlice is what stands for the credentials that were given: "HOST=USER:PASSWORD", with the host.
+func (c *Credentials) GetSlice() []string { return c.shown }
+
+// Append is Set.
+func (c *Credentials) Append(text string) error { return c.Set(text) }
+
+// Replace is Set for each of the texts.
+func (c *Credentials) Replace(texts []string) error {
+	for _, text := range texts {
+		if err := c.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String is "": nobody is shown credentials.
+func (c *Credentials) String() string { return "" }
+
+// Type is what help calls the value.
+func (c *Credentials) Type() string { return "credentials" }
+
 func given(flags *pflag.FlagSet, wanted func(name string) bool) []string {
 	var out []string
 	flags.Visit(func(f *pflag.Flag) {
@@ -117,6 +170,9 @@ func given(flags *pflag.FlagSet, wanted func(name string) bool) []string {
 		values := []string{f.Value.String()}
 		if many, ok := f.Value.(pflag.SliceValue); ok {
 			values = many.GetSlice()
+		}
+		if f.Name == "kube-token" { // nobody is to be shown it
+			values = []string{"TOKEN"}
 		}
 		for _, v := range values {
 			if f.NoOptDefVal == v && f.Value.Type() == "bool" {

@@ -1,7 +1,9 @@
 package commandline
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -23,11 +25,11 @@ func TestFlags(t *testing.T) {
 	f.Bool("adopt", false, "")
 	f.BoolP("yes", "y", false, "")
 	f.Int("until-wave", 0, "")
-	f.Func("creds", "", func(string) error { return nil })
+	f.Var(&Credentials{Take: func(string) error { return nil }}, "creds", "")
 	if err := f.Parse([]string{"--creds=ada:pw", "--file=shop.yaml", "--cluster=a,b c", "--adopt", "-y", "--until-wave=2"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := Same(f, "until-wave"), []string{"--adopt", "--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
+	if got, want := Same(f, "until-wave"), []string{"--adopt", "--cluster=a", "--cluster='b c'", "--creds=USER:PASSWORD"}; !slices.Equal(got, want) {
 		t.Errorf("same: %q, want %q", got, want)
 	}
 	if got, want := Reach(f), []string{"--cluster=a", "--cluster='b c'"}; !slices.Equal(got, want) {
@@ -51,5 +53,26 @@ func TestSwitch(t *testing.T) {
 		if on, known := Switch(text); on != want[0] || known != want[1] {
 			t.Errorf("Switch(%q) = %v, %v, want %v", text, on, known, want)
 		}
+	}
+}
+
+// Of credentials nothing is shown but the host that they are for, where it is one; what is refused is not kept.
+func TestCredentials(t *testing.T) {
+	for text, want := range map[string]string{"ada:pw": "USER:PASSWORD", "tok3n": "USER:PASSWORD", "dG9rM24=": "USER:PASSWORD", "ada:p=w": "USER:PASSWORD",
+		"127.0.0.1:5599=ada:pw": "127.0.0.1:5599=USER:PASSWORD", "registry.example.com=ada:p=w": "registry.example.com=USER:PASSWORD", "localhost:5000=t": "localhost:5000=USER:PASSWORD",
+		"[::1]:5000=ada:pw": "HOST=USER:PASSWORD", "registry=ada:pw": "HOST=USER:PASSWORD", "ada:12=w": "HOST=USER:PASSWORD", "no": ""} {
+		c := Credentials{Take: func(text string) error {
+			if text == "no" {
+				return errors.New("no")
+			}
+			return nil
+		}}
+		if err := c.Append(text); (err == nil) != (want != "") || strings.Join(c.GetSlice(), " ") != want || c.String() != "" {
+			t.Errorf("%q: %q, %v, want %q", text, c.GetSlice(), err, want)
+		}
+	}
+	var c = Credentials{Take: func(string) error { return nil }}
+	if err := c.Replace([]string{"a:b", "h.test=a:b"}); err != nil || len(c.GetSlice()) != 2 {
+		t.Error(c.GetSlice(), err)
 	}
 }

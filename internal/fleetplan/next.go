@@ -95,6 +95,18 @@ func (p *FleetPlan) GoesBack(o *Outcome) bool {
 	return p.Verb == "apply" && wrote && earlier
 }
 
+// Former is the number of the newest release that one of the clusters had which a run wrote to (o), and that had ended well there; 0
+// where none is known.
+func (p *FleetPlan) Former(o *Outcome) int {
+	newest := 0
+	for _, row := range o.Clusters {
+		if cp := p.Cluster(row.Cluster); cp != nil && cp.record != nil && row.Revision > cp.Revision && cp.Last.Complete() && !o.WentBack.has(row.Cluster) {
+			newest = max(newest, cp.record.Number())
+		}
+	}
+	return newest
+}
+
 // Title says what a plan does with its bundle; where is the rest of the sentence.
 func (p *FleetPlan) Title(where string) string {
 	switch p.Verb {

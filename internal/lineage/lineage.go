@@ -288,7 +288,7 @@ func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
 	again := "give one of the bundles another name; if it is the same one, moved or renamed: --take-over"
 	if run.Here != nil && rel == OtherSource {
 		here += ", and the hawser.lock of " + run.Here.Source.String() + " is of another bundle of that name"
-		again, run = "name the one that is meant by its files (-f), or from elsewhere; to go on with this one on purpose: --take-over", *run.Here
+		again, run = "if another one is meant, run it where that one's files are (delete takes them, too: -f); to go on with this one on purpose: --take-over", *run.Here
 	}
 	switch rel {
 	case NoFleet:

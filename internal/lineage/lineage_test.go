@@ -132,7 +132,7 @@ func TestJudge(t *testing.T) {
 		{Run{ID: rec.ID, Source: Source{repoA, "b"}, StillThere: func(Record) bool { return true }}, OtherSource, CodeSource, []string{"this is a copy"}},
 		{Run{ID: rec.ID, Source: Source{repoB, "deploy"}}, OtherSource, CodeSource, []string{repoA, repoB, "has the release's lineage: the repository has another address now", "--take-over"}},
 		{Run{Here: &Run{ID: "abcdefghijk", Source: Source{Path: "/home/b/shop"}}}, OtherSource, CodeSource, []string{"names no files, and the hawser.lock of directory /home/b/shop is of another bundle of that name",
-			"another lineage: abcdefgh, not 01234567", "by its files (-f)", "--take-over"}},
+			"another lineage: abcdefgh, not 01234567", "run it where that one's files are (delete takes them, too: -f)", "--take-over"}},
 		{Run{ID: rec.ID, Source: Source{repoA, "b"}}, Moved, "", nil},
 		{Run{ID: rec.ID, Source: rec.Source}, Same, "", nil},
 	} {

@@ -8,20 +8,12 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/nextstep"
 	"hawser.dev/hawser/internal/plan"
 )
 
-// Hints are the commands a report of a failed rollout names; empty ones are left out.
-type Hints struct {
-	// Resume is the command that goes on: the same apply again.
-	Resume string
-	// Access are the flags that reach the same clusters: "--fleet fleet.yaml".
-	Access string
-	// Rotate is the command as it was, without its clusters: it makes up anew what is to be rotated, where anything is.
-	Rotate string
-	// Back is the command that goes back to the release before.
-	Back string
-}
+// Hints are the commands a report of a failed rollout names.
+type Hints = nextstep.Hints
 
 // Outcome prints what a rollout did: the table of clusters, then one line of success or the block of what failed.
 func Outcome(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error {
@@ -196,53 +188,20 @@ func success(oc *fleetplan.Outcome) string {
 
 // next names the commands that go on from a failure.
 func next(o *out, oc *fleetplan.Outcome, h Hints) {
-	type step struct{ command, why string }
-	var steps []step
-	if oc.Unapproved {
-		steps = append(steps, step{strings.TrimSpace("hawser approve " + oc.Bundle + " " + h.Access), "lets it come to that wave"})
-	}
-	if oc.Word == "paused" {
-		steps = append(steps, step{strings.TrimSpace("hawser resume " + oc.Bundle + " " + h.Access), "lets it go on"})
-	}
-	if h.Resume != "" {
-		steps = append(steps, step{h.Resume, oc.Resuming(strings.Contains(h.Resume, "--skip-unreachable"))})
-	}
-	if without := oc.Unhooked(h.Resume); without != "" {
-		steps = append(steps, step{without, "goes on without hooks"})
-	}
-	if again := oc.Rotating(h.Rotate); again != "" {
-		steps = append(steps, step{again, "rotates where this run made up nothing"})
-	}
-	for _, c := range oc.Clusters {
-		if c.Result != fleetplan.Failed {
-			continue
-		}
-		parts := []string{"hawser status", oc.Bundle}
-		if h.Access != "" {
-			parts = append(parts, h.Access)
-		}
-		if c.Wave > 0 || len(oc.Clusters) > 1 {
-			parts = append(parts, "--cluster", c.Cluster)
-		}
-		steps = append(steps, step{strings.Join(parts, " "), "what is wrong now"})
-		break
-	}
-	if h.Back != "" {
-		steps = append(steps, step{h.Back, "goes back to the release before this one"})
-	}
+	steps := h.Steps(oc)
 	longest := 0
 	for _, s := range steps {
-		longest = max(longest, width(s.command))
+		longest = max(longest, width(s.Command))
 	}
 	label := "Next:"
 	for _, s := range steps {
-		line := "  " + pad(label, 7) + s.command
+		line := "  " + pad(label, 7) + s.Command
 		label = ""
-		if 9+longest+5+width(s.why) <= o.st.width() {
-			line = at(line, 9+longest+5, o.st.paint(dim, s.why))
+		if 9+longest+5+width(s.Why) <= o.st.width() {
+			line = at(line, 9+longest+5, o.st.paint(dim, s.Why))
 		} else {
 			o.line(line)
-			line = "         " + o.st.paint(dim, "  "+s.why)
+			line = "         " + o.st.paint(dim, "  "+s.Why)
 		}
 		o.line(line)
 	}
