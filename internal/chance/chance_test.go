@@ -186,7 +186,7 @@ func TestRotation(t *testing.T) {
 	} {
 		r := chance.Rotation{text}
 		got := ""
-		for _, f := range r.Vet([]string{"db", "new", "far", "still"}, map[string]string{"far": "not selected"}, map[string]bool{"still": true}, kept) {
+		for _, f := range r.Vet(chance.Rotated{Bundle: "shop", Instances: []string{"db", "new", "far", "still"}, Elsewhere: map[string]string{"far": "not selected"}, Suspended: map[string]bool{"still": true}, Kept: kept}) {
 			got += string(f.Severity) + ": " + f.String()
 		}
 		got = strings.ReplaceAll(got, "error: error", "error")
@@ -195,6 +195,34 @@ func TestRotation(t *testing.T) {
 		}
 		if anew := r.Of("db", kept["db"]).IsZero(); anew != (text == "db" || text == "db/a.yaml") || r.Has("db") != strings.HasPrefix(text+"/", "db/") {
 			t.Errorf("%s: made anew %t, has %t", text, anew, r.Has("db"))
+		}
+	}
+}
+
+// TestRotationOfSeveralBundles: an entry is that of the one bundle of the run that has the instance. One that several have is
+// refused, and one that none has, with the same words by each.
+func TestRotationOfSeveralBundles(t *testing.T) {
+	kept := map[string]chance.Answers{"db": {Calls: []chance.Call{call("app/templates/a.yaml", "randAlpha", "", "", "1")}}}
+	bundles := map[string][]string{"data": {"db", "api"}, "shop": {"web", "api"}}
+	const both = `--rotate api: data and shop have an instance "api" each, with values of their own (choose one bundle with --bundle)`
+	const none = `--rotate x: there is no instance "x" (there is: api, db, web)`
+	for text, want := range map[string]map[string]string{
+		"db":        {"data": "", "shop": ""},
+		"db/a.yaml": {"data": "", "shop": ""},
+		"db/b.yaml": {"data": "--rotate db/b.yaml: nothing of that name was made up for db (there is: app/templates/a.yaml:randAlpha)", "shop": ""},
+		"web":       {"data": "", "shop": ""},
+		"api":       {"data": both, "shop": both},
+		"x":         {"data": none, "shop": none},
+	} {
+		for bundle, other := range map[string]string{"data": "shop", "shop": "data"} {
+			of := chance.Rotated{Bundle: bundle, Instances: bundles[bundle], Beside: map[string][]string{other: bundles[other]}, Kept: kept}
+			got := ""
+			for _, f := range (chance.Rotation{text}).Vet(of) {
+				got += strings.TrimPrefix(f.String(), "error: ")
+			}
+			if got != want[bundle] {
+				t.Errorf("%s of %s: %s, want %s", text, bundle, got, want[bundle])
+			}
 		}
 	}
 }

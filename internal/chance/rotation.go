@@ -1,6 +1,7 @@
 package chance
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,22 +31,39 @@ func (r Rotation) All(instance string) bool {
 	return slices.ContainsFunc(r, func(x string) bool { return strings.TrimSuffix(x, "/") == instance })
 }
 
-// Vet finds entries that name no instance of the bundle, or nothing that is kept, or what is suspended: nothing of it is
-// written. What has no place on the cluster (elsewhere) is left alone there.
-func (r Rotation) Vet(instances []string, elsewhere map[string]string, suspended map[string]bool, kept map[string]Answers) diag.Findings {
+// Rotated is a bundle on a cluster, as far as what is made anew there depends on it.
+type Rotated struct {
+	Bundle    string
+	Instances []string
+	// Beside are the instances of the other bundles of the same run, by bundle: their entries are vetted with those.
+	Beside map[string][]string
+	// Elsewhere are the instances that have no place on the cluster, with the reason.
+	Elsewhere map[string]string
+	Suspended map[string]bool
+	Kept      map[string]Answers
+}
+
+// Vet finds entries that name no instance of the bundle, nor of another one of the run, or one of several bundles, or nothing that is
+// kept, or what is suspended: nothing of it is written. What has no place on the cluster is left alone there.
+func (r Rotation) Vet(of Rotated) diag.Findings {
 	var findings diag.Findings
 	for _, x := range r {
 		instance, name, _ := strings.Cut(x, "/")
-		a := kept[instance]
+		a := of.Kept[instance]
 		_, gone := a.Without(name)
 		var f diag.Finding
-		switch {
-		case !slices.Contains(instances, instance):
+		switch have := of.have(instance); {
+		case len(have) == 0:
 			f = diag.Errorf("unknown-instance", "--rotate %s: there is no instance %q", x, instance)
-			f.Fix = diag.OneOf(instance, instances)
-		case elsewhere[instance] != "":
+			f.Fix = diag.OneOf(instance, of.all())
+		case !slices.Contains(have, of.Bundle):
 			continue
-		case suspended[instance]:
+		case len(have) > 1:
+			f = diag.Errorf("unclear-instance", "--rotate %s: %s have an instance %q each, with values of their own", x, strings.Join(have, " and "), instance)
+			f.Fix = "choose one bundle with --bundle"
+		case of.Elsewhere[instance] != "":
+			continue
+		case of.Suspended[instance]:
 			f = diag.Errorf("rotate-suspended", "--rotate %s: %s is suspended: nothing of it is written, and it would keep what was made up", x, instance)
 			f.Fix = "end the suspension, or leave the cluster out"
 		case gone > 0 || len(a.Calls) == 0 && name == "":
@@ -59,4 +77,28 @@ func (r Rotation) Vet(instances []string, elsewhere map[string]string, suspended
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// have are the bundles of the run that have an instance, in the order of their names.
+func (r Rotated) have(instance string) (bundles []string) {
+	if slices.Contains(r.Instances, instance) {
+		bundles = append(bundles, r.Bundle)
+	}
+	for bundle, instances := range r.Beside {
+		if slices.Contains(instances, instance) {
+			bundles = append(bundles, bundle)
+		}
+	}
+	slices.Sort(bundles)
+	return bundles
+}
+
+// all are the instances of the run: the bundle's own as they are declared, or with those of others the same for each bundle.
+func (r Rotated) all() []string {
+	if len(r.Beside) == 0 {
+		return r.Instances
+	}
+	out := slices.Concat(append(slices.Collect(maps.Values(r.Beside)), r.Instances)...)
+	slices.Sort(out)
+	return slices.Compact(out)
 }

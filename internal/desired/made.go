@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/source"
 	"hawser.dev/hawser/internal/valuerefs"
 )
 
@@ -58,11 +59,14 @@ func (r Resolver) remembered(ctx context.Context, s *State) (*Made, error) {
 		if err == nil {
 			m.settled, err = r.settle(ctx, s, m.stored)
 		}
-		of := *cmp.Or(r.Record, &release.Record{})
+		of, own := *cmp.Or(r.Record, &release.Record{}), map[string]bool{}
+		for _, name := range s.Instances() { // another bundle of the run may have what this one had
+			own[name] = true
+		}
 		for name, a := range m.settled.Kept {
 			r.hide(name, a)
 			m.recorded[name] = a.Recorded(of.Made, of.Marks, name)
-			if m.now[name] = a; s.NotPlaced[name] == "" && !s.Suspended[name] { // else its objects stay as they are
+			if m.now[name] = a; own[name] && s.NotPlaced[name] == "" && !s.Suspended[name] { // else its objects stay as they are
 				m.now[name] = r.Rotate.Of(name, a)
 			}
 		}
@@ -223,8 +227,9 @@ func (m *Made) known(instance string) chance.Answers {
 	return m.recorded[instance]
 }
 
-// Rotated finds mistakes in what is to be made anew.
-func (r Resolver) Rotated(ctx context.Context, s *State) diag.Findings {
+// Rotated finds mistakes in what is to be made anew. others are the further bundles of the files, among the names of those of the
+// run, none where it is of one bundle.
+func (r Resolver) Rotated(ctx context.Context, s *State, others []v1alpha1.BundleSpec, among []string) diag.Findings {
 	if len(r.Rotate) == 0 {
 		return nil
 	}
@@ -232,7 +237,13 @@ func (r Resolver) Rotated(ctx context.Context, s *State) diag.Findings {
 	if err != nil {
 		return diag.From(err, "kept")
 	}
-	return r.Rotate.Vet(s.Instances(), s.NotPlaced, s.Suspended, m.settled.Kept)
+	beside := map[string][]string{}
+	for _, o := range others {
+		if slices.Contains(among, o.Name) {
+			beside[o.Name] = source.Declared{Instances: o.Instances}.Names()
+		}
+	}
+	return r.Rotate.Vet(chance.Rotated{Bundle: s.Spec.Name, Instances: s.Instances(), Beside: beside, Elsewhere: s.NotPlaced, Suspended: s.Suspended, Kept: m.settled.Kept})
 }
 
 // source is where the run's new values come from; it is one for each cluster and run.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
@@ -80,5 +81,19 @@ func TestLookupFails(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(diag.From(err, "")[0].String()+diag.From(err, "")[0].Why+diag.From(err, "")[0].Fix, c.want)) {
 			t.Errorf("%v: %v", c.err, err)
 		}
+	}
+}
+
+// TestRotateIsOfDeclaredInstances: an entry for another bundle's instance makes nothing anew of one of that name that this one once had.
+func TestRotateIsOfDeclaredInstances(t *testing.T) {
+	kept := release.Kept{}
+	for _, name := range []string{"web", "db"} {
+		kept[name] = chance.Answers{Calls: []chance.Call{{Template: "values.p", Func: chance.Generate, Value: "a-generated-" + name}}}
+	}
+	r := Resolver{Target: &Target{Session: session{}, Store: keeping{kept: func(context.Context) (release.Kept, error) { return kept, nil }}, Record: &release.Record{}}, Redactor: redact.New(),
+		Beside: func(context.Context, *State, chance.Own) ([]chance.Beside, error) { return nil, nil }, Rotate: chance.Rotation{"web", "db"}}
+	m, err := r.remembered(t.Context(), &State{Spec: v1alpha1.BundleSpec{Instances: []v1alpha1.Instance{{Name: "web"}}}})
+	if err != nil || len(m.now["web"].Calls) != 0 || len(m.now["db"].Calls) != 1 {
+		t.Errorf("%+v, %v", m.now, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"hawser.dev/hawser/internal/chance"
 )
 
 // An instance of a later step that goes ahead of those that wait for a value is guarded as it would have been in its turn: what it makes up is not put
@@ -36,5 +38,52 @@ func TestMadeAheadIsGuarded(t *testing.T) {
 	}
 	if s, err := secrets.Get(t.Context(), "pw", metav1.GetOptions{}); err != nil || string(s.Data["p"]) != "in-use" {
 		t.Errorf("%v: the password that was in use is %d bytes now", err, len(s.Data["p"]))
+	}
+}
+
+// TestRotateInOneOfSeveral: in a run of several bundles what is made anew is that of the one that has the instance, the others go on; where
+// several have it, each refuses.
+func TestRotateInOneOfSeveral(t *testing.T) {
+	t.Parallel()
+	r := madeRig(t)
+	r.declares("a:db=r1 api=r2", "b:web=r3 api=r4")
+	req := r.request()
+	req.Among = []string{r.name + "-a", r.name + "-b"}
+	for _, bundle := range req.Among {
+		req.Bundle = bundle
+		r.applied(req)
+	}
+	for rotate, c := range map[string]struct {
+		changes [2]int
+		refused string
+	}{
+		"db":  {changes: [2]int{1, 0}},
+		"web": {changes: [2]int{0, 1}},
+		"api": {refused: "choose one bundle with --bundle"},
+		"ap":  {refused: "there is: api, db, ma, mb, web"},
+	} {
+		req.Rotate = chance.Rotation{rotate}
+		for i, bundle := range req.Among {
+			req.Bundle = bundle
+			fp, err := r.Plan(t.Context(), req)
+			if c.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), c.refused) {
+					t.Errorf("%s of %s: %v", rotate, bundle, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s of %s: %v", rotate, bundle, err)
+				continue
+			}
+			if n := fp.Counts().Update; n != c.changes[i] {
+				t.Errorf("%s of %s: %d changes, want %d", rotate, bundle, n, c.changes[i])
+			}
+			fp.run.close()
+		}
+	}
+	req.Bundle, req.Among, req.Rotate = r.name+"-b", nil, chance.Rotation{"db"}
+	if _, err := r.Plan(t.Context(), req); err == nil || !strings.Contains(err.Error(), "unknown-instance") && !strings.Contains(err.Error(), `no instance "db"`) {
+		t.Errorf("one bundle alone: %v", err)
 	}
 }

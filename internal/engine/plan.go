@@ -127,8 +127,9 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 		return nil, r.rightsMissing(ctx, t, spec, findings)
 	}
 	findings = append(findings, r.required(ctx, t, spec)...)
+	others, _ := r.others(t, spec.Name)
 	s, fs := r.desired(t).Prepare(ctx, spec)
-	findings = append(append(findings, fs...), r.desired(t).Rotated(ctx, s)...)
+	findings = append(append(findings, fs...), r.desired(t).Rotated(ctx, s, others, r.req.Among)...)
 	if findings.HasErrors() {
 		return nil, findings
 	}

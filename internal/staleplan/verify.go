@@ -135,7 +135,7 @@ func differ(saved, now plan.Change, sameDigest func(saved, now string) bool, sho
 		return "has appeared since"
 	case saved.UID != "" && now.UID == "" && now.Action == plan.Create:
 		return "was deleted since"
-	case saved.UID != now.UID && saved.UID != "" && now.UID != "":
+	case saved.UID != now.UID && now.UID != "" && (saved.UID != "" || saved.Hook == nil || saved.Action != plan.Create): // a hook may have run since
 		return "is another object now"
 	case saved.Action != now.Action:
 		return "would be treated otherwise now: " + string(now.Action) + " instead of " + string(saved.Action) + because(now)
