@@ -209,6 +209,8 @@ type session struct {
 	*App
 	*interrupt.Interruption
 	opts options
+	// access are the flags that reach the clusters of this run.
+	access string
 	// args are the arguments of a command about clusters.
 	args []string
 	// said are the deliberate differences that were printed.

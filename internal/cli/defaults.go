@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/defaults"
+	"hawser.dev/hawser/internal/nextstep"
 )
 
 // fleetVariable names the fleet files where no flag does.
@@ -27,6 +28,7 @@ func (s *session) withDefaults(cmd *cobra.Command) {
 			if err := s.useDefaults(cmd, args); err != nil {
 				return err
 			}
+			s.access = strings.Join(nextstep.Access(cmd, s.opts.fleetFiles, ""), " ")
 			return run(cmd, args)
 		}
 	}

@@ -89,10 +89,8 @@ func (s *session) drift(cmd *cobra.Command, names []string, every time.Duration)
 			return s.failed(err)
 		}
 		bundles.Close()
-		now, tip := bundles.Drifted(), cmd.CommandPath()+" BUNDLE --correct"
-		if len(bundles) == 1 {
-			tip = strings.TrimSpace(s.hints(cmd, bundles[0].Plan.FleetPlan, &fleetplan.Outcome{}).Resume)
-		}
+		now := bundles.Drifted()
+		tip := s.hints(cmd, &fleetplan.FleetPlan{Verb: "drift", Bundle: now.Only("BUNDLE")}, &fleetplan.Outcome{}).Resume
 		if s.opts.watch {
 			now.Time = began.UTC().Truncate(time.Second)
 		}

@@ -13,7 +13,7 @@ import (
 func (s *session) style(w io.Writer) report.Style {
 	st := report.Style{Width: s.columns(w), Color: terminal.Colored(s.opts.color, s.getenv, func() bool { return s.IsTerminal(w) }),
 		Unicode: terminal.Unicode(s.getenv), Full: s.opts.full, Stat: s.opts.stat,
-		Verbose: s.opts.verbose, ReadFile: readUserFile}
+		Verbose: s.opts.verbose, Access: s.access, ReadFile: readUserFile}
 	return st
 }
 

@@ -6,6 +6,7 @@
 package drift
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -230,6 +231,20 @@ func (r *Report) Drifted() int {
 // drifted is how many objects of the cluster are not as recorded: what is so again is none of them.
 func (c Cluster) drifted() int {
 	return len(slices.DeleteFunc(slices.Clone(c.Drifted), func(o Object) bool { return o.State == Settled }))
+}
+
+// Only is the name of the one bundle that drifted; several where there are more, or none.
+func (r *Report) Only(several string) string {
+	name := ""
+	for _, b := range r.Bundles {
+		if slices.ContainsFunc(b.Clusters, func(c Cluster) bool { return c.drifted() > 0 }) {
+			if name != "" {
+				return several
+			}
+			name = b.Bundle
+		}
+	}
+	return cmp.Or(name, several)
 }
 
 // Tips are what to say of putting it right with a command, "" for none: it is refused as a whole while some of it cannot be put right.

@@ -26,7 +26,7 @@ func (r *run) left() diag.Findings {
 	for _, t := range r.targets {
 		uids = append(uids, t.Facts.UID)
 	}
-	return retirement.Left(r.input.Lock, r.input.Path, r.fleetName(), names, uids)
+	return retirement.Left(r.input.Lock, r.input.Path, r.fleetName(), names, uids, r.input.Paths.Files, r.input.Paths.FleetFiles)
 }
 
 // retired makes the cluster to retire the only one of the run.

@@ -293,7 +293,7 @@ func Refusal(rec Record, run Run, rel Relation, takeOver bool) diag.Finding {
 	switch rel {
 	case NoFleet:
 		f = diag.Errorf(CodeSource, "bundle %s was applied here from the fleet %s, and this run has no fleet", rec.Bundle, rec.Fleet)
-		f.Fix = "name the fleet with --fleet; to go on without it on purpose: --take-over"
+		f.Fix = "name the file of that fleet with --fleet; --take-over is for a release that is to leave the fleet"
 	case OtherFleet:
 		f = diag.Errorf(CodeFleet, "bundle %s was applied here from the fleet %s, not %s", rec.Bundle, rec.Fleet, run.Fleet)
 		f.Fix = "give one of the bundles another name; if the fleet was renamed: --take-over"

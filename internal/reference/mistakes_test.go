@@ -186,6 +186,7 @@ func TestWordsOfOneCommand(t *testing.T) {
 	}{
 		{FlagError(command(t, "hawser delete"), errors.New("unknown flag: --force")), "hawser eject NAME"},
 		{FlagError(command(t, "hawser status"), errors.New("unknown shorthand flag: 'A' in -A")), "all namespaces"},
+		{FlagError(command(t, "hawser registry login"), errors.New("unknown shorthand flag: 'p' in -p")), "--password-stdin"},
 		{NoSuchCommand(command(t, "hawser cache"), []string{"clear"}), "hawser cache prune --all"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

@@ -186,14 +186,17 @@ var flagWords = map[string]string{
 
 // flagWordsOf are such flags of single commands.
 var flagWordsOf = map[string]map[string]string{
-	"hawser delete":       {"force": "what holds an object that does not go is named; finalizers are taken off with kubectl. " + eject, "keep": eject, "n": byBundle, "namespace": byBundle},
-	"hawser drift":        {"fix": correct, "repair": correct, "heal": correct, "revert": correct, "apply": correct, "sync": correct},
-	"hawser status":       {"n": byBundle, "namespace": byBundle},
-	"hawser rollback":     {"force": "fields of others are taken with --adopt, objects are made anew with --recreate; --confirm-delete=N confirms deletions"},
-	"hawser module build": {"format": buildArtifact, "annotation": buildArtifact, "a": buildArtifact, "resolve-symlinks": buildArtifact},
-	"hawser bundle build": {"o": "YAML is the one form; --output-dir DIR writes files"},
-	"hawser build":        {"o": "YAML is the one form; --output-dir DIR writes files", "output": "YAML is the one form; --output-dir DIR writes files"},
+	"hawser delete":         {"force": "what holds an object that does not go is named; finalizers are taken off with kubectl. " + eject, "keep": eject, "n": byBundle, "namespace": byBundle},
+	"hawser drift":          {"fix": correct, "repair": correct, "heal": correct, "revert": correct, "apply": correct, "sync": correct},
+	"hawser registry login": {"p": passwordStdin, "password": passwordStdin},
+	"hawser status":         {"n": byBundle, "namespace": byBundle},
+	"hawser rollback":       {"force": "fields of others are taken with --adopt, objects are made anew with --recreate; --confirm-delete=N confirms deletions"},
+	"hawser module build":   {"format": buildArtifact, "annotation": buildArtifact, "a": buildArtifact, "resolve-symlinks": buildArtifact},
+	"hawser bundle build":   {"o": "YAML is the one form; --output-dir DIR writes files"},
+	"hawser build":          {"o": "YAML is the one form; --output-dir DIR writes files", "output": "YAML is the one form; --output-dir DIR writes files"},
 }
+
+const passwordStdin = "there is no flag for a password, which others would see: echo $PASSWORD | hawser registry login REGISTRY -u USER --password-stdin"
 
 const clearCache = "hawser cache prune --all removes everything, hawser cache prune what was not used for 30 days"
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/nextstep"
 )
 
 // Findings prints findings for people: what, where (with the line of the file when it can be read), why, fix. The
@@ -118,7 +119,7 @@ func (f alike) each(o *out) {
 
 // headline prints a coloured label and a sentence, broken to the width.
 func headline(o *out, label string, c ink, text string) {
-	for i, l := range wrap(label+" "+text, o.st.width()) {
+	for i, l := range wrap(label+" "+nextstep.Completed(text, o.st.Access), o.st.width()) {
 		if rest, ok := strings.CutPrefix(l, label+" "); ok && i == 0 {
 			l = o.st.paint(c, label) + " " + o.st.paint(bold, rest)
 		}
@@ -169,7 +170,7 @@ func labelled(o *out, label, text string) {
 		hang = "  " // so that one can tell where the next begins
 	}
 	for _, para := range paras {
-		for i, l := range wrap(clean(para), max(20, o.st.width()-2-len(label)-len(hang))) {
+		for i, l := range wrap(nextstep.Completed(clean(para), o.st.Access), max(20, o.st.width()-2-len(label)-len(hang))) {
 			if i > 0 {
 				l = hang + l
 			}

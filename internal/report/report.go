@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/nextstep"
 )
 
 // Style says how text is laid out. The zero Style is 120 columns, plain ASCII marks, no colour.
@@ -30,6 +31,8 @@ type Style struct {
 	Verbose int
 	// Apply is set when the plan shown is about to be carried out, so that it does not say "Reading only".
 	Apply bool
+	// Access are the flags with which commands that texts name reach the clusters they are about: "--fleet fleet.yaml".
+	Access string
 	// ReadFile reads a user's file to quote the line of a finding; nil quotes nothing.
 	ReadFile func(name string) ([]byte, error)
 }
@@ -114,7 +117,7 @@ func (o *out) linef(format string, args ...any) { o.line(fmt.Sprintf(format, arg
 // wrapped writes text at an indentation, broken at spaces to the width.
 func (o *out) wrapped(indent int, text string, c ink) {
 	pad := strings.Repeat(" ", indent)
-	for _, l := range wrap(text, max(20, o.st.width()-indent)) {
+	for _, l := range wrap(nextstep.Completed(text, o.st.Access), max(20, o.st.width()-indent)) {
 		o.line(pad, o.st.paint(c, l))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/commandline"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lineage"
@@ -97,7 +98,10 @@ func (r *Retirement) Nobodys() diag.Findings {
 
 // Left names the clusters that hawser.lock knows and that the fleet no longer has. declared are the names of those it has,
 // uids theirs where known: a cluster that was renamed has not left.
-func Left(lock lockfile.File, path, fleetName string, declared, uids []string) diag.Findings {
+//
+// files and fleetFiles are the run's, which the command that retires one needs again.
+func Left(lock lockfile.File, path, fleetName string, declared, uids, files, fleetFiles []string) diag.Findings {
+	flags := strings.Join(slices.Concat(commandline.Each("-f", files), commandline.Each("--fleet", fleetFiles)), " ")
 	var out diag.Findings
 	for _, l := range lock.LeftOf(fleetName, declared, uids) {
 		f := diag.Finding{Severity: diag.Warning, Code: "cluster-left", Cluster: l.Name,
@@ -109,7 +113,7 @@ func Left(lock lockfile.File, path, fleetName string, declared, uids []string) d
 			f.What = "the cluster left the fleet, and what was delivered there may run there still"
 		}
 		f.Why = path + " knows it"
-		f.Fix = fmt.Sprintf("hawser fleet retire %s --delete, or --keep to leave it there and forget it; with the -f and -r of this command", l.Name)
+		f.Fix = strings.TrimSpace("hawser fleet retire "+l.Name+" --delete "+flags) + "; with --keep in place of --delete it is left there, and forgotten"
 		out = append(out, f)
 	}
 	return out

@@ -31,7 +31,8 @@ func spec() *v1alpha1.FleetSpec {
 func TestLeftSaysWhatRuns(t *testing.T) {
 	for want, bundles := range map[string][]string{"and shop runs there still": {"shop"}, "and api, shop run there still": {"api", "shop"}} {
 		file := lockfile.File{Clusters: map[string]map[string]string{"f": {"old": "uid"}}, Places: map[string]map[string]lockfile.Place{"f": {"old": {Bundles: bundles}}}}
-		if fs := Left(file, "hawser.lock", "f", nil, nil); len(fs) != 1 || !strings.HasSuffix(fs[0].What, want) {
+		if fs := Left(file, "hawser.lock", "f", nil, nil, []string{"b.yaml"}, []string{"my fleet.yaml"}); len(fs) != 1 || !strings.HasSuffix(fs[0].What, want) ||
+			!strings.HasPrefix(fs[0].Fix, "hawser fleet retire old --delete -f b.yaml --fleet 'my fleet.yaml'; ") {
 			t.Errorf("%v: %v", bundles, fs)
 		}
 	}

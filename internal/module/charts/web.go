@@ -25,7 +25,10 @@ type web struct {
 }
 
 // statusError is an answer that is none.
-type statusError struct{ code int }
+type statusError struct {
+	code int
+	host string
+}
 
 // Error is the status in words.
 func (e *statusError) Error() string {
@@ -35,7 +38,7 @@ func (e *statusError) Error() string {
 func (e *statusError) fix() string {
 	switch e.code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "give its user and password with --creds HOST=USER:PASSWORD, or keep them in Docker's configuration for that host"
+		return "give its user and password with --creds " + e.host + "=USER:PASSWORD, or keep them in Docker's configuration for that host"
 	case http.StatusNotFound:
 		return "look at the address of the repository"
 	}
@@ -67,7 +70,7 @@ func (c *web) get(ctx context.Context, repo, at *url.URL, w io.Writer, limit int
 		return err
 	}
 	if res.StatusCode != http.StatusOK {
-		return &statusError{code: res.StatusCode}
+		return &statusError{code: res.StatusCode, host: at.Host}
 	}
 	n, err := io.Copy(w, io.LimitReader(res.Body, limit+1))
 	if err != nil {

@@ -42,6 +42,9 @@ func (a *Access) Give(text string) (secret string, err error) {
 	if !pair {
 		c = auth.Credential{AccessToken: rest}
 	}
+	if !pair && host != "" && !strings.ContainsAny(host, ".:") && host != "localhost" { // a user name, more likely
+		return "", errors.New("credentials are USER:PASSWORD, or HOST=USER:PASSWORD: what stands behind the = has no user (a token for a host of one word takes its port: HOST:443=TOKEN)")
+	}
 	if rest == "" || pair && (user == "" || password == "") {
 		return "", errors.New("credentials are USER:PASSWORD, TOKEN, or HOST=USER:PASSWORD")
 	}

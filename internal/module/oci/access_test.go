@@ -56,7 +56,7 @@ func TestGivenCredentials(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "ada:", ":x", "host.test=", "a/b=ada:pa55", "fe80::1=ada:pa55", "-x=ada:pa55", "h\u00e4fen=ada:pa55", "[x]=ada:pa55",
-		"oci://ghcr.io=ada:pa55", "https://ghcr.io=TOK14", "http://reg=ada:pa55", " https://ghcr.io=x", "https://ghcr.io", "reg:5000/x=ada:pa55", "reg.example.com:443/=ada:pa55", "reg:5000 = ada:pa55"} {
+		"oci://ghcr.io=ada:pa55", "https://ghcr.io=TOK14", "http://reg=ada:pa55", " https://ghcr.io=x", "https://ghcr.io", "reg:5000/x=ada:pa55", "reg.example.com:443/=ada:pa55", "reg:5000 = ada:pa55", "ada=pa55"} {
 		if _, err := new(Access).Give(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
@@ -68,7 +68,7 @@ func TestGivenCredentials(t *testing.T) {
 	if _, err := a.Give("docker.io=ada:x"); err != nil {
 		t.Fatal(err)
 	}
-	for given, host := range map[string]string{"registry=ada:x": "registry", "Harbor_1:5000=ada:x": "harbor_1:5000", "[::1]:5000=ada:x": "[::1]:5000", "registry=a-token": "registry"} {
+	for given, host := range map[string]string{"registry=ada:x": "registry", "Harbor_1:5000=ada:x": "harbor_1:5000", "[::1]:5000=ada:x": "[::1]:5000", "registry:443=a-token": "registry:443", "reg.test=a-token": "reg.test"} {
 		var one Access
 		if _, err := one.Give(given); err != nil {
 			t.Error(given, err)
