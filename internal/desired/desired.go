@@ -81,7 +81,7 @@ type Resolver struct {
 	Follows bool
 	Ahead   func(context.Context, *State) plan.Ahead
 	// Before are the bundles that have something to do on the cluster first, by name; nil is none.
-	Before func() []valuerefs.Before
+	Before func(context.Context) []valuerefs.Before
 	// Names: only the names of what is declared are wanted, so that something stands in for what Secrets of the cluster do not give.
 	Names bool
 	// Former is what a plan made up that this one is made in place of, so that both are the same; nil for none.

@@ -67,6 +67,13 @@ func (r Resolver) Prepare(ctx context.Context, spec v1alpha1.BundleSpec) (*State
 	return s, append(findings, plan.SuspendedNeeds(here, s.Suspended, r.Record.ReadyBefore)...)
 }
 
+// Unchanged reports whether a bundle is on the cluster as it is declared, as far as its record says.
+func (r Resolver) Unchanged(ctx context.Context, spec v1alpha1.BundleSpec) bool {
+	s, findings := r.Prepare(ctx, spec)
+	return !findings.HasErrors() && r.Record != nil && len(s.Renders) == len(r.Record.Inputs) &&
+		!slices.ContainsFunc(s.Renders, func(p *InstanceRender) bool { return !p.Recorded })
+}
+
 // part resolves an instance's source and values, and computes its inputs digest.
 func (r Resolver) part(ctx context.Context, s *State, in v1alpha1.Instance) (*InstanceRender, diag.Findings) {
 	use, err := r.Sources.Get(redact.With(ctx, r.Redactor), in)

@@ -29,7 +29,7 @@ func refersRig(t *testing.T) *rig {
 		Open: func(v1alpha1.SecretStore, values.Secrets) (secret.Store, error) {
 			return nil, errors.New("it is read though a bundle writes it first")
 		}})
-	r.Before = func() []valuerefs.Before {
+	r.Before = func(context.Context) []valuerefs.Before {
 		return []valuerefs.Before{{Bundle: "platform", Fate: func(object.Ref) plan.Action { return plan.Create }, References: func() valuerefs.References { return valuerefs.References{} }}}
 	}
 	return r

@@ -82,7 +82,7 @@ func (r Resolver) bound(ctx context.Context, s *State, in v1alpha1.Instance, sta
 			return r.generated(ctx, s, in, g, placeholders)
 		},
 		Ref: func(ref bind.Ref) (*v1alpha1.Value, *diag.Finding) {
-			x, taken, f := r.Reader.Ref(ctx, r.forValues(s, in.Name), ref)
+			x, taken, f := r.Reader.Ref(ctx, r.forValues(ctx, s, in.Name), ref)
 			refs = append(refs, taken)
 			return x, f
 		},
@@ -99,11 +99,11 @@ func (r Resolver) bound(ctx context.Context, s *State, in v1alpha1.Instance, sta
 func (t *Target) Forget(f bind.From, at object.Ref) { t.seen.Forget(wanted{at, f.Object.APIVersion}) }
 
 // forValues is the cluster as the reader of values sees it: one that can be asked for Secrets when it is connected.
-func (r Resolver) forValues(s *State, instance string) values.Target {
-	out := values.Target{Cluster: r.Cluster.Name, Instance: instance}
+func (r Resolver) forValues(ctx context.Context, s *State, instance string) values.Target {
+	out := values.Target{Cluster: r.Cluster.Name, Instance: instance, Requires: release.Needs(s.Spec)}
 	if r.Before != nil {
-		before := r.Before()
-		out.Later = valuerefs.Later(before, release.Needs(s.Spec))
+		before := r.Before(ctx)
+		out.Later = func() string { return valuerefs.Later(before, out.Requires) }
 		out.Writes = func(ctx context.Context, namespace, name, key string) (bundle, lost string) {
 			return valuerefs.Writes(ctx, before, object.Ref{Kind: "Secret", Namespace: namespace, Name: name}, key)
 		}

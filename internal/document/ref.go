@@ -206,13 +206,13 @@ func (in *injection) fact(ref clusterRef, f *ast.Field) ast.Expr {
 		}
 		return cuelang.FromGo(v, pos)
 	}
-	n := diag.Errorf(fleet.CodeMissingFact, "cluster %s has no %s", in.facts.Name, ref.path)
+	n := fleet.MissingFact(in.facts.Name, ref.path.String())
 	n.Pos, n.Path = ref.pos, ref.at
 	var missing *v1alpha1.MissingError
 	if errors.As(err, &missing) {
 		n.Fix = "it has: " + listOf(missing.Have)
 		if len(missing.At) > 0 {
-			n.Fix = missing.At.String() + " has: " + listOf(missing.Have)
+			n.Fix = missing.At.String() + " has: " + listOf(in.declared(missing))
 		}
 		if s := diag.DidYouMean(missing.Step, missing.Have); s != "" {
 			n.Fix = s
@@ -232,6 +232,15 @@ func (in *injection) fact(ref clusterRef, f *ast.Field) ast.Expr {
 	in.findings = append(in.findings, n)
 	in.unresolved = append(in.unresolved, ref.at)
 	return withPos(ast.NewNull(), pos)
+}
+
+// declared are the names beside one that is missing, without those that are the environment's alone: it has many, and they
+// are the caller's.
+func (in *injection) declared(m *v1alpha1.MissingError) []string {
+	if m.At.String() != "values" {
+		return m.Have
+	}
+	return slices.DeleteFunc(slices.Clone(m.Have), func(name string) bool { return in.facts.Values[name].Layer == fleet.LayerEnv })
 }
 
 // runtimeName is the NAME of values.NAME.

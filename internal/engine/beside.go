@@ -160,6 +160,14 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 	return nil
 }
 
+// installed reports whether the run's bundle is on a cluster as the files say it.
+func (r *run) installed(ctx context.Context, t *target) bool {
+	spec, findings := r.specFor(t.Facts)
+	look := t.anew()
+	r.readRecord(ctx, look, r.owner(spec.Name))
+	return !findings.HasErrors() && r.desired(look).Unchanged(ctx, spec)
+}
+
 // ahead is what comes with the bundles that a set's bundle requires and that are done before it in the same run.
 func (r *run) ahead(ctx context.Context, t *target, s *desired.State) plan.Ahead {
 	for _, need := range s.Spec.Requires {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
@@ -58,11 +57,6 @@ func (r *run) gather(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// lint warns of comparisons with names and groups that no cluster of the fleet has.
-func (r *run) lint() diag.Findings {
-	return place.Lint(r.program.Comparisons(), r.all)
 }
 
 func (r *run) loadFacts() error {
@@ -166,7 +160,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 		return nil, err
 	}
 	out := &fleetplan.VetReport{V: diag.DocumentVersion, Asked: r.stats.Connected, Declared: r.fleet != nil && len(r.fleet.Clusters) > 0, Findings: r.warnings}
-	out.Findings = append(out.Findings, r.lint()...)
+	out.Findings = append(out.Findings, place.Lint(r.program.Comparisons(), r.all)...)
 	for _, t := range r.targets {
 		spec, findings := r.specFor(t.Facts)
 		unevaluated := findings.HasErrors()
@@ -180,12 +174,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 				findings = append(findings, r.vetObjects(ctx, t, s)...)
 			}
 			findings = append(findings, r.refs(t, s).StandIns()...)
-			out.Bundle = spec.Name
-			for _, in := range spec.Instances {
-				if !slices.Contains(out.Instances, in.Name) {
-					out.Instances = append(out.Instances, in.Name)
-				}
-			}
+			out.Of(spec)
 		}
 		var text string
 		if !unevaluated { // else that says the same again
@@ -225,7 +214,9 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		}
 		_, _ = r.desired(t).Prepare(ctx, spec) // what stores hold is known before anything is shown; that some of it cannot be had is vet's to say
 		ex, fs := place.Explain(spec, t.Cluster, t.Facts, path, r.program.Fact)
-		if err := fs.OnCluster(t.Cluster.Name).Err(); err != nil {
+		others, _ := r.others(t, spec.Name)
+		fs, elsewhere := place.OfAnother(fs, others, path, len(req.Among) > 1)
+		if err := fs.OnCluster(t.Cluster.Name).Err(); elsewhere || err != nil {
 			return nil, err
 		}
 		render.Explain(ctx, ex, spec.Instances, t.Facts.Version, r.sources, r.Renderers)

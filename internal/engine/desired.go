@@ -26,7 +26,7 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 		if f.Implicit && r.fleet == nil {
 			findings = fleet.WithoutFleet(findings, f, r.input.NearFleet())
 		}
-		return v1alpha1.BundleSpec{}, findings
+		return v1alpha1.BundleSpec{}, fleet.FromEnvironment(findings, f, r.req.Env, r.req.RuntimeFromEnv)
 	}
 	s, fs := place.Choose(specs, r.req.Bundle)
 	if findings = append(findings, fs...); fs.HasErrors() {
@@ -42,7 +42,7 @@ func (r *run) desired(t *target) desired.Resolver {
 		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, Rotate: r.req.Rotate, Now: r.now,
 		Follows: len(r.req.Before) > 0, Late: r.req.shown.Late(t.Cluster.Name, t.Record),
 		Ahead:  func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
-		Before: func() []valuerefs.Before { return r.before(t) }, Names: r.names, Former: r.req.former[t.Cluster.Name],
+		Before: func(ctx context.Context) []valuerefs.Before { return r.before(ctx, t) }, Names: r.names, Former: r.req.former[t.Cluster.Name],
 		Beside: func(ctx context.Context, s *desired.State, own chance.Own) ([]chance.Beside, error) {
 			if !r.req.HasBundles() {
 				return nil, nil
@@ -57,11 +57,14 @@ func (r *run) refs(t *target, s *desired.State) valuerefs.References {
 	return r.desired(t).References(s)
 }
 
-// before are the bundles that come before the run's on the cluster, by name.
-func (r *run) before(t *target) (out []valuerefs.Before) {
+// before are the bundles that come before the run's on the cluster, by name; where nothing is planned, as the files say it.
+func (r *run) before(ctx context.Context, t *target) (out []valuerefs.Before) {
+	if r.lenient && !r.names {
+		return valuerefs.Unplanned(r.req.Among, r.req.Bundle, func(name string) bool { return r.besideOf(name).installed(ctx, t) })
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.req.Before)) {
 		if w := r.req.Before[name].work(t.Cluster.Name); w != nil {
-			out = append(out, valuerefs.Before{Bundle: name, Settled: r.req.done || w.settled(), Fate: w.Fate, References: func() valuerefs.References { return r.refs(t, w.set) }})
+			out = append(out, valuerefs.Before{Bundle: name, Settled: func() bool { return r.req.done || w.settled() }, Fate: w.Fate, References: func() valuerefs.References { return r.refs(t, w.set) }})
 		}
 	}
 	return out

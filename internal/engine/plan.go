@@ -295,7 +295,7 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		_, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
 	}
-	findings = slices.Concat(findings, r.refs(w.target, w.set).Given(ctx, w.input.Moving(), r.before(w.target), w.set.Spec.Name, (&fleetplan.ClusterPlan{Plan: p}).Fate), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural), r.desired(w.target).Hear(ctx, r.req.Message, w.set, p, w.back))
+	findings = slices.Concat(findings, r.refs(w.target, w.set).Given(ctx, w.input.Moving(), r.before(ctx, w.target), w.set.Spec.Name, (&fleetplan.ClusterPlan{Plan: p}).Fate), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural), r.desired(w.target).Hear(ctx, r.req.Message, w.set, p, w.back))
 	findings = append(findings, r.validate(ctx, w, p)...)
 	if t := w.target; w.Resumes {
 		if who := release.WhoIsAt(ctx, t.Store, *t.Record); who != "" {

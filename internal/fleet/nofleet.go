@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -54,6 +55,35 @@ func WithoutFleet(fs diag.Findings, f Facts, hint string) diag.Findings {
 	}
 	if !said && out.HasErrors() {
 		out = append(out, NoFleet(f, hint)...)
+	}
+	return out
+}
+
+// noFact is how a finding begins that a cluster has no value of a name; with MissingFact the one place that writes it.
+const noFact = "cluster %s has no "
+
+// MissingFact is the finding that a cluster has nothing at a path of its facts.
+func MissingFact(cluster, path string) diag.Finding {
+	return diag.Errorf(CodeMissingFact, noFact+"%s", cluster, path)
+}
+
+// FromEnvironment says of runtime values that a cluster does not have (MissingFact) what the environment has to do with it: one that is set
+// there and was not read, and one that is not, where it was (read). env is the environment.
+func FromEnvironment(fs diag.Findings, f Facts, env map[string]string, read bool) diag.Findings {
+	out := slices.Clone(fs)
+	for i, n := range out {
+		name, ok := strings.CutPrefix(n.What, fmt.Sprintf(noFact, f.Name)+"values.")
+		if n.Code != CodeMissingFact || !ok || f.Values[name].Absent {
+			continue
+		}
+		switch _, set := env[name]; {
+		case set && !read:
+			out[i].Fix = name + " is set in the environment: --runtime-from-env reads it"
+		case read && !set:
+			if out[i].Fix = "export " + name + ", which the environment does not have"; n.Fix != "" && !strings.HasSuffix(n.Fix, ": nothing") {
+				out[i].Fix = n.Fix + "; or " + out[i].Fix
+			}
+		}
 	}
 	return out
 }

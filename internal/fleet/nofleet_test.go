@@ -46,3 +46,27 @@ func TestWithoutFleet(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What the environment has to do with a runtime value that is missing is said, whether it is read or not.
+func TestFromEnvironment(t *testing.T) {
+	facts := Facts{Name: "eu", Values: map[string]Value{"KEPT": {Secret: true, Absent: true}}}
+	for name, c := range map[string]struct {
+		value, fix string
+		read       bool
+		want       string
+	}{
+		"set and not read":       {"TAG", "values has: REGION", false, "TAG is set in the environment: --runtime-from-env reads it"},
+		"read and not set":       {"GONE", "values has: REGION", true, "values has: REGION; or export GONE, which the environment does not have"},
+		"read, and nothing else": {"GONE", "values has: nothing", true, "export GONE, which the environment does not have"},
+		"neither":                {"GONE", "values has: REGION", false, "values has: REGION"},
+		"of a file of facts":     {"KEPT", "run with a connection to the cluster", true, "run with a connection to the cluster"},
+	} {
+		n := MissingFact("eu", "values."+c.value)
+		n.Fix = c.fix
+		label := MissingFact("eu", "labels.x")
+		got := FromEnvironment(diag.Findings{n, label}, facts, map[string]string{"TAG": "1"}, c.read)
+		if got[0].Fix != c.want || got[1] != label {
+			t.Errorf("%s: %q, want %q; %+v", name, got[0].Fix, c.want, got[1])
+		}
+	}
+}

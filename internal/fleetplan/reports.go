@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
@@ -139,6 +140,16 @@ type VetReport struct {
 	// Asked is how many of the clusters were asked; of the others it is known what files say, or nothing.
 	Asked    int           `json:"asked"`
 	Findings diag.Findings `json:"findings,omitempty"`
+}
+
+// Of adds a bundle as one cluster has it: its name, and the instances that were not there yet.
+func (r *VetReport) Of(spec v1alpha1.BundleSpec) {
+	r.Bundle = spec.Name
+	for _, in := range spec.Instances {
+		if !slices.Contains(r.Instances, in.Name) {
+			r.Instances = append(r.Instances, in.Name)
+		}
+	}
 }
 
 // Valid says of a bundle without a mistake on what it is valid.

@@ -74,9 +74,33 @@ func Explain(spec v1alpha1.BundleSpec, c fleet.Cluster, f fleet.Facts, path stri
 		values, fs := merged(in, c, f)
 		return []Explanation{explain(in, c, f, values, steps[1:], from)}, fs
 	}
-	n := diag.Errorf("unknown-instance", "there is no instance %q", steps[0].Name)
+	n := diag.Errorf(codeUnknownInstance, "there is no instance %q", steps[0].Name)
 	n.Fix = diag.DidYouMean(steps[0].Name, names)
 	return nil, diag.Findings{n}
+}
+
+// codeUnknownInstance is the code of the error that a bundle has no instance of a name.
+const codeUnknownInstance = "unknown-instance"
+
+// OfAnother decides what becomes of the error of Explain that a bundle has no such instance where another bundle of the same files has it: it is none
+// in a run of all bundles (among), and else says which bundle has it. found reports that another one has it.
+func OfAnother(fs diag.Findings, others []v1alpha1.BundleSpec, path string, among bool) (_ diag.Findings, found bool) {
+	steps, err := v1alpha1.ParsePath(path)
+	if err != nil || len(fs) != 1 || fs[0].Code != codeUnknownInstance {
+		return fs, false
+	}
+	for _, other := range others {
+		if !slices.ContainsFunc(other.Instances, func(in v1alpha1.Instance) bool { return in.Name == steps[0].Name }) {
+			continue
+		}
+		if among {
+			return nil, true
+		}
+		fs = slices.Clone(fs)
+		fs[0].Fix = "bundle " + other.Name + " of the same files has it: --bundle " + other.Name
+		return fs, true
+	}
+	return fs, false
 }
 
 func explain(in v1alpha1.Instance, c fleet.Cluster, f fleet.Facts, values v1alpha1.Values, path v1alpha1.Path, from func(diag.Pos) string) Explanation {

@@ -6,6 +6,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 )
 
 // noReference: values are from no reference.
@@ -132,6 +133,34 @@ func TestExplainOfACharts(t *testing.T) {
 		e.ByPackage(&v1alpha1.Value{Kind: v1alpha1.KindInt, Text: "7"}, diag.Pos{File: "chart.yaml", Line: 1})
 		if got := e.Layer + "|" + e.Value + "|" + e.Pos.String() + "|" + e.Hint; got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// An instance that another bundle of the same files has is no mistake in a run of all of them, and else that bundle is named.
+func TestExplainOfAnotherBundle(t *testing.T) {
+	unknown := func(path string) diag.Findings {
+		_, fs := Explain(v1alpha1.BundleSpec{Name: "platform"}, fleet.Cluster{}, fleet.Facts{}, path, nil)
+		return fs
+	}
+	others := []v1alpha1.BundleSpec{{Name: "base"}, {Name: "shop", Instances: []v1alpha1.Instance{{Name: "api"}}}}
+	for name, c := range map[string]struct {
+		path  string
+		among bool
+		fs    diag.Findings
+		n     int
+		fix   string
+		found bool
+	}{
+		"in a run of all":  {"api.db.password", true, unknown("api.db.password"), 0, "", true},
+		"in a run of one":  {"api.db", false, unknown("api.db"), 1, "bundle shop of the same files has it: --bundle shop", true},
+		"nowhere":          {"apo.db", true, unknown("apo.db"), 1, "", false},
+		"another mistake":  {"api.db", true, diag.Findings{diag.Errorf("not-supported", "no values")}, 1, "", false},
+		"without mistakes": {"api.db", true, nil, 0, "", false},
+	} {
+		fs, found := OfAnother(c.fs, others, c.path, c.among)
+		if len(fs) != c.n || found != c.found || c.n > 0 && fs[0].Fix != c.fix {
+			t.Errorf("%s: %v %v", name, fs, found)
 		}
 	}
 }

@@ -9,18 +9,27 @@ import (
 )
 
 // Before is a bundle that comes before another one on a cluster: what it does to an object, "" for nothing, and its own references. Settled: it has
-// nothing to do there.
+// nothing to do there. Of one that is not planned (Fate is nil) only that is known.
 type Before struct {
 	Bundle     string
-	Settled    bool
+	Settled    func() bool
 	Fate       func(object.Ref) plan.Action
 	References func() References
+}
+
+// Unplanned are the bundles that come before one in a run of which nothing is planned: among are all of it in order, and settled tells whether one
+// of them has nothing to do.
+func Unplanned(among []string, bundle string, settled func(bundle string) bool) (before []Before) {
+	for _, name := range among[:max(0, slices.Index(among, bundle))] {
+		before = append(before, Before{Bundle: name, Settled: func() bool { return settled(name) }})
+	}
+	return before
 }
 
 // Later is the last of the needed bundles among those before, "" for none: what is not there yet may come with it.
 func Later(before []Before, needs []string) (bundle string) {
 	for _, b := range before {
-		if !b.Settled && slices.Contains(needs, b.Bundle) {
+		if slices.Contains(needs, b.Bundle) && !b.Settled() {
 			bundle = b.Bundle
 		}
 	}
@@ -31,7 +40,10 @@ func Later(before []Before, needs []string) (bundle string) {
 // it may.
 func Writes(ctx context.Context, before []Before, at object.Ref, key string) (bundle, lost string) {
 	for _, b := range before {
-		if fate := b.Fate(at); !b.Settled && fate != "" && (bundle == "" || fate != plan.Delete) {
+		if b.Fate == nil {
+			continue
+		}
+		if fate := b.Fate(at); fate != "" && !b.Settled() && (bundle == "" || fate != plan.Delete) {
 			bundle, lost = b.Bundle, b.References().Loses(ctx, fate, at, key)
 		}
 	}

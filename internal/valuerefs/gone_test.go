@@ -62,6 +62,6 @@ func TestGone(t *testing.T) {
 		}
 		check("by its own bundle", c.own, texts(r, nil))
 		by := references(table{of: map[string]answers{conn: held}}, nil, secret)
-		check("by a later one", c.later, texts(by, []Before{{Bundle: "a", Settled: true, References: func() References { return r }}}))
+		check("by a later one", c.later, texts(by, []Before{{Bundle: "a", Settled: func() bool { return true }, References: func() References { return r }}}))
 	}
 }

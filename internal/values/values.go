@@ -49,10 +49,11 @@ type Target struct {
 	Instance string
 	Secrets  Secrets
 	// Later is a bundle that is carried out before the one that takes the values: a Secret that is not there may come with
-	// it, "" for none. Writes is one of those that changes a Secret, "" for none, too, and why that has no such key then, "" where it may have it;
+	// it, "" for none; it is asked only then, and nil is none. Requires are the bundles that the one requires, for what is to be done. Writes is one of those that changes a Secret, "" for none, too, and why that has no such key then, "" where it may have it;
 	// nil is none.
-	Later  string
-	Writes func(ctx context.Context, namespace, name, key string) (bundle, lost string)
+	Later    func() string
+	Requires []string
+	Writes   func(ctx context.Context, namespace, name, key string) (bundle, lost string)
 	// Names is the bundle that takes the values, where only the names of what it declares are wanted: what its cluster's Secrets do not give is known
 	// when it is done. "" for none.
 	Names string
@@ -121,8 +122,10 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 		}
 		return store.Get(ctx, ref)
 	})
-	if t.Later != "" && on != "" && apierrors.IsNotFound(err) {
-		return later(ref, t.Later)
+	if t.Later != nil && on != "" && apierrors.IsNotFound(err) {
+		if bundle := t.Later(); bundle != "" {
+			return later(ref, bundle)
+		}
 	}
 	if t.Names != "" && on != "" && err != nil && ctx.Err() == nil {
 		return later(ref, t.Names)
@@ -132,17 +135,28 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 	}
 	if err != nil {
 		f := none(ref)
-		f.Why = r.options.Redactor.Redact(err.Error())
-		f.Fix = "correct the reference, or put the value into the store; nothing is taken instead of it"
-		if outside, ok := errors.AsType[*secret.OutsideError](err); ok {
-			f.Fix = outside.Fix
-		}
-		if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
-			f.Fix = fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
-		}
+		f.Why, f.Fix = r.options.Redactor.Redact(err.Error()), remedy(t, spec, ref, err)
 		return "", "", &f
 	}
 	return value, "", nil
+}
+
+// remedy is what to do where a store gives no value for a reference, and why: err.
+func remedy(t Target, spec v1alpha1.SecretStore, ref secret.Ref, err error) string {
+	if outside, ok := errors.AsType[*secret.OutsideError](err); ok {
+		return outside.Fix
+	}
+	if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
+		return fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
+	}
+	if spec.Kube != nil && apierrors.IsForbidden(err) {
+		return fmt.Sprintf("grant get on secrets in namespace %s there; a role with all that is needed prints: hawser fleet check --print-rbac", spec.Kube.Namespace)
+	}
+	fix := "correct the reference, or put the value into the store"
+	if spec.Kube != nil && apierrors.IsNotFound(err) && len(t.Requires) > 0 {
+		return fix + "; what comes with a bundle that this one requires (" + strings.Join(t.Requires, ", ") + ") is there when that one is applied: first, or in the same run (without --bundle)"
+	}
+	return fix + "; nothing is taken instead of it"
 }
 
 // later is a reference without a value until a bundle is done that makes what it leads to: what stands in for it is up to the caller.

@@ -65,7 +65,7 @@ func on(name string) Target {
 
 // without is a target whose Secrets give an error, and for which a bundle is carried out before.
 func without(err error, later string) Target {
-	return Target{Cluster: "a", Later: later, Secrets: func(context.Context, string, string) (map[string][]byte, error) { return nil, err }}
+	return Target{Cluster: "a", Later: func() string { return later }, Requires: []string{"base"}, Secrets: func(context.Context, string, string) (map[string][]byte, error) { return nil, err }}
 }
 
 // written is a target for which a bundle that writes a Secret of the store is carried out before.
@@ -85,6 +85,8 @@ func names(t Target) Target {
 
 var errNoSecret = apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "db")
 
+var errForbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "db", errors.New("no rule"))
+
 func TestResolve(t *testing.T) {
 	for _, c := range []struct {
 		reason, ref string
@@ -98,7 +100,10 @@ func TestResolve(t *testing.T) {
 		{reason: "and of another", ref: "ref://vault:db/password", target: on("b"), want: "of-b"},
 		{reason: "offline the reference stands for itself", ref: "ref://vault:db/password", target: Target{Cluster: "a"}, want: "ref://vault:db/password",
 			code: "secret-not-read", says: []string{"was not asked"}},
-		{reason: "a Secret that is not there", ref: "ref://vault:db/password", target: without(errNoSecret, ""), code: "secret-not-found"},
+		{reason: "a Secret that is not there", ref: "ref://vault:db/password", target: without(errNoSecret, ""), code: "secret-not-found",
+			says: []string{"comes with a bundle that this one requires (base)", "without --bundle"}},
+		{reason: "a Secret that may not be read", ref: "ref://vault:db/password", target: without(errForbidden, "platform"), code: "secret-not-found",
+			says: []string{"grant get on secrets in namespace vault", "hawser fleet check --print-rbac"}},
 		{reason: "one that may come with a bundle", ref: "ref://vault:db/password", target: without(errNoSecret, "platform"),
 			code: "secret-not-read", says: []string{"known only when bundle platform is done"}},
 		{reason: "one that a bundle writes first", ref: "ref://vault:db/password", target: written("db"),
