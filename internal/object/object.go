@@ -6,10 +6,12 @@
 package object
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,15 +61,8 @@ func (r Ref) GroupKind() schema.GroupKind { return schema.GroupKind{Group: r.Gro
 
 // Compare orders refs by namespace, group, kind and name: the total order used wherever output is listed.
 func (r Ref) Compare(o Ref) int {
-	for _, c := range []int{
-		strings.Compare(r.Namespace, o.Namespace), strings.Compare(r.Group, o.Group),
-		strings.Compare(r.Kind, o.Kind), strings.Compare(r.Name, o.Name),
-	} {
-		if c != 0 {
-			return c
-		}
-	}
-	return 0
+	return cmp.Or(strings.Compare(r.Namespace, o.Namespace), strings.Compare(r.Group, o.Group),
+		strings.Compare(r.Kind, o.Kind), strings.Compare(r.Name, o.Name))
 }
 
 // Object is one rendered object. Body is the JSON document (ints as int64, as apimachinery decodes them) and is
@@ -87,7 +82,7 @@ type Object struct {
 	Unknown map[string]bool
 }
 
-// Event is a moment in the life of an instance on a cluster.
+// HookPhase is a moment in the life of an instance on a cluster.
 type HookPhase string
 
 // The events, in Helm's names.
@@ -186,21 +181,30 @@ func Manager(ownerID string) string { return "hawser:" + ownerID }
 // Secret stringData folded into data, and without what the cluster itself fills in.
 func (o Object) Marked(owner, bundle string) Object {
 	u := (&unstructured.Unstructured{Object: o.Body}).DeepCopy()
-	labels := u.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[LabelOwner] = owner
-	labels[LabelBundle] = bundle
-	labels[LabelInstance] = o.Instance
-	if _, ok := labels[LabelManagedBy]; !ok {
-		labels[LabelManagedBy] = "hawser"
-	}
+	labels := map[string]string{LabelManagedBy: "hawser"}
+	maps.Copy(labels, u.GetLabels())
+	labels[LabelOwner], labels[LabelBundle], labels[LabelInstance] = owner, bundle, o.Instance
 	u.SetLabels(labels)
 	foldStringData(u)
 	leaveAggregated(u)
+	leaveEmpty(u)
 	o.Body = u.Object
 	return o
+}
+
+// leaveEmpty drops maps without entries that others write into, controllers and people: they say nothing, and the API server takes them out of our
+// managed fields as soon as somebody does.
+func leaveEmpty(u *unstructured.Unstructured) {
+	paths := [][]string{{"metadata", "annotations"}, {"spec", "template", "metadata", "annotations"}}
+	if u.GetAPIVersion() == "v1" && (u.GetKind() == "ConfigMap" || u.GetKind() == "Secret") {
+		paths = append(paths, []string{"data"}, []string{"binaryData"})
+	}
+	for _, path := range paths {
+		x, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...)
+		if m, ok := x.(map[string]any); ok && len(m) == 0 {
+			unstructured.RemoveNestedField(u.Object, path...)
+		}
+	}
 }
 
 // leaveAggregated drops the rules of a ClusterRole that others are aggregated into: a controller fills them in, and whatever

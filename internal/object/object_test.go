@@ -1,10 +1,13 @@
 package object
 
 import (
+	"encoding/json"
+	"errors"
 	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestMarked(t *testing.T) {
@@ -29,6 +32,28 @@ func TestMarked(t *testing.T) {
 	}
 	if m.Digest() != secret.Marked("me", "shop").Digest() || m.Digest() == secret.Marked("you", "shop").Digest() {
 		t.Error("the digest covers the marks and nothing else")
+	}
+}
+
+// What others write into is not declared without entries: the API server would take that out of our managed fields.
+func TestMarkedWithoutEmptyMaps(t *testing.T) {
+	for _, c := range []struct{ declared, want string }{
+		{`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"x","annotations":{}},"spec":{"strategy":{},"template":{"metadata":{"annotations":{}},"spec":{"securityContext":{}}}}}`,
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"x"},"spec":{"strategy":{},"template":{"metadata":{},"spec":{"securityContext":{}}}}}`},
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","annotations":{"a":"b"}},"data":{},"binaryData":{}}`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","annotations":{"a":"b"}}}`},
+		{`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"},"data":{},"stringData":{}}`, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`},
+		{`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"},"data":{},"stringData":{"a":"b"}}`, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"},"data":{"a":"Yg=="}}`},
+		{`{"apiVersion":"example.com/v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{}}`, `{"apiVersion":"example.com/v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{}}`},
+	} {
+		var declared, want map[string]any
+		if err := errors.Join(json.Unmarshal([]byte(c.declared), &declared), json.Unmarshal([]byte(c.want), &want)); err != nil {
+			t.Fatal(err)
+		}
+		got := Object{Body: declared}.Marked("me", "shop")
+		unstructured.RemoveNestedField(got.Body, "metadata", "labels")
+		if d := cmp.Diff(want, got.Body); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.declared, d)
+		}
 	}
 }
 
