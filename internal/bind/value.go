@@ -239,11 +239,19 @@ func Written(v v1alpha1.Values, refs []From) (v1alpha1.Values, []From) {
 			at[f.At] = refs[i].Preview
 		}
 	}
+	return Replaced(v, at), refs
+}
+
+// Replaced is values with others at some paths; v is not changed.
+func Replaced(v v1alpha1.Values, at map[string]*v1alpha1.Value) v1alpha1.Values {
+	if v.Struct == nil || len(at) == 0 {
+		return v
+	}
 	v.Struct = rewrite(v.Struct, nil, func(_ *v1alpha1.Value, p v1alpha1.Path) (*v1alpha1.Value, bool) {
 		x := at[p.String()]
 		return x, x != nil
 	})
-	return v, refs
+	return v
 }
 
 // Holds reports whether a rendered object's body (or any part of it, as JSON types) holds a stand-in of one of the

@@ -7,6 +7,8 @@ package desired
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -105,6 +107,8 @@ type State struct {
 	// Desired in instance order; Bodies of everything rendered so far, marked.
 	Desired []plan.Desired
 	Bodies  map[object.Ref]object.Object
+	// Maybe is what is not among Desired, and will be if the values that are not known come as they are to be expected.
+	Maybe []plan.Desired
 	// Defined are the kinds that the rendered objects bring along, or bundles that are done first.
 	Defined map[schema.GroupKind]object.DefinedKind
 	// Ahead is what comes with those bundles, once it was Asked for.
@@ -157,6 +161,37 @@ func (s *State) Copy() *State {
 		out.Renders[i] = &part
 	}
 	return &out
+}
+
+// Open are the instances, in order, with values of others that have not come: what is rendered of them has something in their place.
+func (s *State) Open() []string {
+	var out []string
+	for _, p := range s.Renders {
+		if len(p.Open) > 0 {
+			out = append(out, p.Placed.Name)
+		}
+	}
+	return out
+}
+
+// Taken is what is declared where anything of it is taken from the record without being rendered; nil where nothing is.
+func (s *State) Taken() []plan.Desired {
+	if slices.ContainsFunc(s.Renders, func(p *InstanceRender) bool { return p.Recorded }) {
+		return s.Desired
+	}
+	return nil
+}
+
+// Carried are the bodies that may be kept as a release's, and the instances of which the last release's are kept instead: suspended ones, and those with
+// values that have not come, of which nothing is written.
+func (s *State) Carried() (bodies map[object.Ref]object.Object, before map[string]bool) {
+	bodies, before = maps.Clone(s.Bodies), map[string]bool{}
+	maps.Copy(before, s.Suspended)
+	for _, name := range s.Open() {
+		before[name] = true
+		maps.DeleteFunc(bodies, func(_ object.Ref, o object.Object) bool { return o.Instance == name })
+	}
+	return bodies, before
 }
 
 // Placed are the names of the instances that are rendered or taken from the record.

@@ -348,7 +348,7 @@ func (r Resolver) stood(s *State) {
 			s.Stood, s.Shown = map[object.Ref]string{}, map[object.Ref]object.Object{}
 		}
 		st := p.standIn
-		objs, _ := r.mark(s, &st.render, st.objects)
+		objs, _ := r.mark(s, &st.render, "", st.objects)
 		for _, o := range objs {
 			d, _ := plan.Declared(o, p.Instance, r.ignores(s.Spec))
 			s.Stood[d.Ref] = d.Digest

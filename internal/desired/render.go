@@ -22,7 +22,7 @@ import (
 // Render makes the state's desired objects: from the record where the inputs are unchanged, else by rendering. What was
 // there before goes.
 func (r Resolver) Render(ctx context.Context, s *State) diag.Findings {
-	s.Desired, s.Bodies = nil, map[object.Ref]object.Object{}
+	s.Desired, s.Maybe, s.Bodies = nil, nil, map[object.Ref]object.Object{}
 	var fresh []*InstanceRender
 	for _, p := range s.Renders {
 		if !p.Recorded {
@@ -70,6 +70,7 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 		wg.Go(func() { results[i], errs[i] = r.rendered(ctx, s, p) })
 	}
 	wg.Wait()
+	extra := r.expected(ctx, s, parts, results)
 	var findings diag.Findings
 	var all []object.Object
 	for i, p := range parts {
@@ -88,7 +89,7 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 		if errs[i] != nil {
 			continue
 		}
-		objs, fs := r.mark(s, p, results[i].Objects)
+		objs, fs := r.mark(s, p, "", results[i].Objects)
 		if r.Plain {
 			fs = object.OfNoInstance(fs)
 		}
@@ -99,14 +100,16 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 			s.Bodies[d.Ref] = o.Object
 			s.Desired = append(s.Desired, d)
 		}
+		maybe, _ := r.mark(s, p, "expected ", extra[i])
+		s.add(p, maybe, r.ignores(s.Spec))
 	}
 	r.stood(s)
 	return plan.RedactFindings(findings, r.Redactor) // what is common in an instance's values is known by the instance alone
 }
 
-// mark gives objects of a part their namespaces and marks.
-func (r Resolver) mark(s *State, p *InstanceRender, objs []object.Object) ([]object.Scoped, diag.Findings) {
-	return r.Marks.Of(objs, render.Marking{Render: p.Renderer.Name() + " " + p.Key, Instance: p.Instance.Name, Namespace: p.Instance.Namespace,
+// mark gives objects of a part their namespaces and marks; those of one render of it have one name of it.
+func (r Resolver) mark(s *State, p *InstanceRender, which string, objs []object.Object) ([]object.Scoped, diag.Findings) {
+	return r.Marks.Of(objs, render.Marking{Render: which + p.Renderer.Name() + " " + p.Key, Instance: p.Instance.Name, Namespace: p.Instance.Namespace,
 		Owner: s.Owner, Bundle: s.Spec.Name, Known: r.Kinds(), Defined: s.Defined, Sensitive: r.Sensitive})
 }
 

@@ -59,7 +59,7 @@ func (o objects) Goes(ctx context.Context, f bind.From, at object.Ref) bool {
 
 // Givers are what gives values to the state's instances.
 func (r Resolver) Givers(s *State) valuerefs.References {
-	return valuerefs.References{Namespaces: s.namespaces, Namespaced: r.Kinds(), Declared: s.Desired, Bodies: s.Bodies,
+	return valuerefs.References{Namespaces: s.namespaces, Namespaced: r.Kinds(), Declared: s.Desired, Maybe: s.Maybe, Bodies: s.Bodies,
 		Suspended: s.Suspended, Behind: s.Behind, Lookup: objects{r, s.Owner}}
 }
 

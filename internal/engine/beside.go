@@ -151,7 +151,7 @@ func (r *run) declare(ctx context.Context, t *target, b *plan.Beside) diag.Findi
 		r.desired(look).Assemble(s) // of a kind that is not served there is nothing that could be deleted
 	}
 	former := look.Record.Former(false)
-	if b.Add(spec.Name, s.Desired, former.Inventory, s.Suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
+	if b.Add(spec.Name, slices.Concat(s.Desired, s.Maybe), former.Inventory, s.Suspended, t.session.Plural); b.Former != nil && b.Yields[owner] != "" {
 		b.Former[owner] = former
 	}
 	if b.Ahead != nil {

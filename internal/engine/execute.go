@@ -83,7 +83,7 @@ func (l *loop) open(ctx context.Context, w *work) (*release.Record, error) {
 			record.Origins[name] = l.redact(v.Told(name)) // it may be a store's value by another name
 		}
 	}
-	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.Desired, w.observed.Schema), w.Plan.Lent, w.Plan.HookStates
+	record.Inventory, record.Lent, record.Hooks = plan.Intended(w.Plan, w.target.inventory(), w.set.Desired, w.observed.Schema), w.Plan.Lent, plan.Merge(w.Plan.HookStates, w.known(plan.Options{}).HookStates, w.set.Open())
 	hooks, err := w.removalHooks(ctx, record.Hooks)
 	if err != nil {
 		return nil, err

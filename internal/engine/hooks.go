@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"hawser.dev/hawser/internal/cluster"
-	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -102,7 +101,8 @@ func (w *work) removalHooks(ctx context.Context, lives map[string]plan.HookState
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	bodies := w.bodies()
+	bodies, _ := w.set.Carried()
+	maps.Copy(bodies, w.recalled)
 	var kept []object.Object
 	if slices.ContainsFunc(refs, func(r object.Ref) bool { _, ok := bodies[r]; return !ok }) {
 		var err error
@@ -124,12 +124,8 @@ func (w *work) checkpoint(record *release.Record) func(context.Context, []plan.I
 // objects is the whole rendered Set: what was rendered now, what the last release kept of unchanged instances, and the
 // hooks of instances that have not gone yet.
 func (w *work) objects(ctx context.Context, lives map[string]plan.HookState) ([]object.Object, error) {
-	bodies := maps.Clone(w.set.Bodies)
-	var taken []plan.Desired
-	if slices.ContainsFunc(w.set.Renders, func(p *desired.InstanceRender) bool { return p.Recorded }) {
-		taken = w.set.Desired
-	}
-	wanted := w.target.Record.Goes(taken, w.set.Suspended, lives)
+	bodies, before := w.set.Carried()
+	wanted := w.target.Record.Goes(w.set.Taken(), before, lives)
 	maps.DeleteFunc(wanted, func(r object.Ref, _ bool) bool { _, fresh := bodies[r]; return fresh })
 	var err error
 	if len(wanted) > 0 {

@@ -202,7 +202,7 @@ func (l *loop) steps(ctx context.Context, v *visit) *rollout.Part {
 		}
 		if next == v.step || !v.total.GoesOn() || l.stopped() || len(v.total.Problems) > 0 && !l.now().Before(v.end) {
 			v.total.Cancelled = v.total.Cancelled || next < len(v.levels) && (l.stopped() || ctx.Err() != nil)
-			v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, next)...)
+			v.total.LeaveOut(latevalues.Later(v.Plan, v.levels, v.late, next)...)
 			break
 		}
 	}
@@ -236,9 +236,8 @@ func (l *loop) ready(ctx context.Context, v *visit) *rollout.Part {
 			}
 			return l.ready(ctx, v) // nothing is known to stand against the others
 		}
-		v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, v.next(behind))
 	}
-	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.step, v.step > 0), behind)
+	step, left := latevalues.Without(latevalues.Step(v.now, v.levels, v.late, v.step, v.step > 0), behind)
 	v.total.LeaveOut(left...)
 	w := v.work
 	v.execution = w.target.session.Begin(cluster.ExecuteRequest{
@@ -273,7 +272,12 @@ func (l *loop) advance(ctx context.Context, v *visit, behind map[string]bool) (*
 		return waits, problem
 	}
 	w.describe(v.record)
-	if err := w.target.put(ctx, v.record, nil); err != nil {
+	v.record.Hooks = plan.Merge(v.record.Hooks, v.now.HookStates, v.next(behind))
+	hooks, err := w.removalHooks(ctx, v.record.Hooks)
+	if err == nil {
+		err = w.target.put(ctx, v.record, hooks)
+	}
+	if err != nil {
 		return nil, cluster.ProblemOf(diag.From(err, "record")[0], object.Ref{}, false)
 	}
 	return nil, nil
@@ -306,7 +310,7 @@ func (l *loop) anew(ctx context.Context, v *visit, behind map[string]bool) (*rol
 	p, findings := r.compute(ctx, w, o)
 	findings = slices.DeleteFunc(append(findings, p.Findings...), func(f diag.Finding) bool { return behind[f.Instance] }) // it is left out
 	r.refs(w.target, w.set).Mark(p)
-	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.step, true), behind)
+	step, _ := latevalues.Without(latevalues.Step(p, v.levels, v.late, v.step, true), behind)
 	shown := plan.RedactFindings(staleplan.Allows(w.Plan, step), r.Redactor)
 	if err := slices.Concat(findings, shown, r.remade(w, p, v.next(behind)...)).Errors(); len(err) > 0 {
 		return nil, cluster.ProblemOf(err[0], object.Ref{}, false)

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
@@ -116,13 +117,14 @@ func Levels(instances []string, depends map[string][]string, takes map[string][]
 	return slices.DeleteFunc(out, func(l []string) bool { return len(l) == 0 })
 }
 
-// Step is the part of a plan that one level carries out: the writes of its instances. Namespaces and definitions of all
-// instances are in the first step, because others may stand on them, and so are the deletions that come first (First); the
-// others, and whatever belongs to no listed instance, are in the last one. The steps together are the plan: every change and everything kept is in
+// Step is the part of a plan that one level carries out: the writes of its instances. Namespaces and definitions are in the first step, because others
+// may stand on them, and so are the deletions that come first (First); the others, and whatever belongs to no listed instance, are in the last one. Of
+// the instances with values to come (late) nothing is sure before those have come, not even what they no longer have: what is theirs waits for its
+// step, but for new Namespaces, and definitions, that something of an earlier step stands on. The steps together are the plan: every change and everything kept is in
 // exactly one (what happens to an instance with its changes), findings and the number of unchanged objects in the first, the brake in the last.
 // With anew the plan was computed when the first step was over: what would have been in that one, and is not done, is in its instance's, or is
 // a deletion like others.
-func Step(p *plan.Plan, levels [][]string, n int, anew bool) *plan.Plan {
+func Step(p *plan.Plan, levels [][]string, late map[string][]Source, n int, anew bool) *plan.Plan {
 	last := max(len(levels)-1, 0)
 	of := map[string]int{}
 	for i, names := range levels {
@@ -145,13 +147,13 @@ func Step(p *plan.Plan, levels [][]string, n int, anew bool) *plan.Plan {
 	}
 	first := p.First()
 	for _, ch := range p.Changes {
-		step := at(ch.Instance)
+		step, open := at(ch.Instance), late[ch.Instance] != nil
 		switch {
-		case !anew && slices.Contains(first, ch.Ref):
+		case !anew && !open && slices.Contains(first, ch.Ref):
 			step = 0
 		case ch.Action == plan.Delete || ch.Action == plan.Release:
 			step = last
-		case !anew && (ch.Ref.IsCRD() || ch.Ref.IsNamespace()) && len(ch.After) == 0 && ch.Hook == nil:
+		case !anew && (ch.Ref.IsCRD() || ch.Ref.IsNamespace()) && len(ch.After) == 0 && ch.Hook == nil && (!open || awaited(p, ch, step, at)):
 			step = 0
 		}
 		if step == n {
@@ -174,11 +176,24 @@ func Step(p *plan.Plan, levels [][]string, n int, anew bool) *plan.Plan {
 	return out
 }
 
+// awaited reports whether something that is written in a step before stands on a Namespace that is made, or on a definition.
+func awaited(p *plan.Plan, holder plan.Change, step int, at func(instance string) int) bool {
+	return slices.ContainsFunc(p.Changes, func(ch plan.Change) bool {
+		switch {
+		case !ch.Action.Writes() || ch.Action == plan.Delete || at(ch.Instance) >= step:
+			return false
+		case holder.Ref.IsNamespace():
+			return holder.Action == plan.Create && ch.Ref.Namespace == holder.Ref.Name
+		}
+		return ch.Ref.Group != "" && strings.HasSuffix(holder.Ref.Name, "."+ch.Ref.Group)
+	})
+}
+
 // Later are the objects that a plan's steps from n on write.
-func Later(p *plan.Plan, levels [][]string, n int) []object.Ref {
+func Later(p *plan.Plan, levels [][]string, late map[string][]Source, n int) []object.Ref {
 	var out []object.Ref
 	for ; n < len(levels); n++ {
-		for _, ch := range Step(p, levels, n, false).Changes {
+		for _, ch := range Step(p, levels, late, n, false).Changes {
 			if ch.Action.Writes() {
 				out = append(out, ch.Ref)
 			}

@@ -123,7 +123,7 @@ func TestStep(t *testing.T) {
 	levels := [][]string{{"db"}, {"api"}}
 	var got []string
 	for n := range levels {
-		s := Step(p, levels, n, false)
+		s := Step(p, levels, nil, n, false)
 		line := fmt.Sprintf("%s/%s/%s unchanged=%d refresh=%t brake=%q:", s.Cluster, s.Bundle, s.Owner, s.Unchanged, s.Refresh, s.Brake)
 		for _, ch := range s.Changes {
 			line += " " + string(ch.Action) + ch.Ref.Name
@@ -138,7 +138,7 @@ func TestStep(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(p, Step(p, nil, 0, false)); d != "" {
+	if d := cmp.Diff(p, Step(p, nil, nil, 0, false)); d != "" {
 		t.Errorf("without levels the step is the plan: %s", d)
 	}
 }
@@ -297,14 +297,14 @@ func TestStepAnew(t *testing.T) {
 	levels := [][]string{{"db"}, {"late"}, {"last"}}
 	for n, want := range []string{"Namespace2", "Namespace CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
 		var got []string
-		for _, ch := range Step(p, levels, n, true).Changes {
+		for _, ch := range Step(p, levels, nil, n, true).Changes {
 			got = append(got, ch.Ref.Kind)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("step %d: %q, want %s", n, got, want)
 		}
 	}
-	if first := Step(p, levels, 0, false).Changes; len(first) != 4 {
+	if first := Step(p, levels, nil, 0, false).Changes; len(first) != 4 {
 		t.Errorf("in the first step are %v", first)
 	}
 }
@@ -344,7 +344,7 @@ func checkPartition(t *rapid.T, p *plan.Plan, levels [][]string) {
 	var kept []plan.InventoryEntry
 	counts := plan.Counts{}
 	for n := range levels {
-		s := Step(p, levels, n, false)
+		s := Step(p, levels, nil, n, false)
 		changes, kept, counts = append(changes, s.Changes...), append(kept, s.Kept...), counts.Add(s.Count())
 		for _, ch := range s.Changes {
 			if (ch.Action == plan.Delete || ch.Action == plan.Release) && n != len(levels)-1 && !slices.Contains(p.First(), ch.Ref) {
@@ -441,11 +441,59 @@ func TestStepFirst(t *testing.T) {
 		{Action: plan.Delete, Instance: "db", Ref: secretRef("2")}}}
 	var got []string
 	for n := range 2 {
-		for _, ch := range Step(p, [][]string{{"db"}, {"api"}}, n, false).Changes {
+		for _, ch := range Step(p, [][]string{{"db"}, {"api"}}, nil, n, false).Changes {
 			got = append(got, fmt.Sprintf("%d %s", n, ch.Ref.Name))
 		}
 	}
 	if want := []string{"0 1", "0 guard", "1 2"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Of an instance whose values have not come nothing is done in the first step, whatever would come first of others: but for a new Namespace, and a
+// definition, that something stands on which is written before.
+func TestStepOfLate(t *testing.T) {
+	crd := object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "dbs.example.com"}
+	ns := object.Ref{Kind: "Namespace", Name: "apps"}
+	guard := plan.Change{Action: plan.Delete, Instance: "api", Ref: object.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy", Name: "guard"}}
+	in := func(instance string) plan.Change {
+		return plan.Change{Action: plan.Create, Instance: instance, Ref: object.Ref{Kind: "Secret", Namespace: "apps", Name: instance}}
+	}
+	of := func(instance string) plan.Change {
+		return plan.Change{Action: plan.Update, Instance: instance, Ref: object.Ref{Group: "example.com", Kind: "Db", Namespace: "x", Name: instance}}
+	}
+	holder := func(action plan.Action, at object.Ref) plan.Change {
+		return plan.Change{Action: action, Instance: "api", Ref: at}
+	}
+	levels := [][]string{{"db"}, {"api"}, {"last"}}
+	for name, c := range map[string]struct {
+		changes []plan.Change
+		late    bool
+		want    int
+	}{
+		"a guard that goes":                                {[]plan.Change{guard, in("db")}, true, 2},
+		"a guard that goes, of one that is not late":       {[]plan.Change{guard, in("db")}, false, 0},
+		"a Namespace":                                      {[]plan.Change{holder(plan.Create, ns), in("api")}, true, 1},
+		"a Namespace of one that is not late":              {[]plan.Change{holder(plan.Update, ns), in("api")}, false, 0},
+		"a Namespace that one before stands in":            {[]plan.Change{holder(plan.Create, ns), in("db")}, true, 0},
+		"a Namespace that one after stands in":             {[]plan.Change{holder(plan.Create, ns), in("last")}, true, 1},
+		"a Namespace that is there":                        {[]plan.Change{holder(plan.Update, ns), in("db")}, true, 1},
+		"a definition":                                     {[]plan.Change{holder(plan.Create, crd), of("api")}, true, 1},
+		"a definition that one before has objects of":      {[]plan.Change{holder(plan.Update, crd), of("db")}, true, 0},
+		"a definition of which one before deletes objects": {[]plan.Change{holder(plan.Update, crd), {Action: plan.Delete, Instance: "db", Ref: of("db").Ref}}, true, 1},
+	} {
+		late := map[string][]Source{}
+		if c.late {
+			late["api"] = []Source{{Instance: "db"}}
+		}
+		p, at := &plan.Plan{Changes: c.changes}, -1
+		for n := range levels {
+			if slices.ContainsFunc(Step(p, levels, late, n, false).Changes, func(ch plan.Change) bool { return ch.Ref == c.changes[0].Ref }) {
+				at = n
+			}
+		}
+		if at != c.want {
+			t.Errorf("%s is in step %d, want %d", name, at, c.want)
+		}
 	}
 }

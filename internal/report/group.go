@@ -363,7 +363,8 @@ func objectWhy(c plan.Change) string {
 		parts = append(parts, why)
 	}
 	if len(c.After) > 0 {
-		parts = append(parts, "values are known after "+strings.Join(c.After, ", "))
+		goes := c.Action == plan.Delete || c.Action == plan.Release
+		parts = append(parts, map[bool]string{true: "goes only if the values say so that are known after ", false: "values are known after "}[goes]+strings.Join(c.After, ", "))
 	}
 	if c.Loss != "" {
 		parts = append(parts, "loses "+c.Loss)

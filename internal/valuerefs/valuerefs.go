@@ -53,6 +53,8 @@ type References struct {
 	// Declared is what the bundle declares, and Bodies what of it is rendered, as far as both are known.
 	Declared []plan.Desired
 	Bodies   map[object.Ref]object.Object
+	// Maybe is what will be declared, too, if values that are not known come as they are to be expected.
+	Maybe []plan.Desired
 	// Suspended are instances that nothing is done for, Behind those of which nothing is begun any more.
 	Suspended, Behind map[string]bool
 	Lookup            Lookup
@@ -251,6 +253,18 @@ func (r References) StandsIn(at object.Ref) []string {
 	return nil
 }
 
+// mayStay is what is waited for that decides whether an object which is not declared will be, nil where nothing does.
+func (r References) mayStay(at object.Ref) []string {
+	for _, d := range r.Maybe {
+		for _, t := range r.Takers {
+			if d.Ref == at && t.Instance == d.Instance {
+				return bind.After(Unknown(t.Open, t.Refs))
+			}
+		}
+	}
+	return nil
+}
+
 // Mark tells of every change which values it waits for, and what it takes of others' values.
 func (r References) Mark(p *plan.Plan) {
 	taken := map[string]*Taker{}
@@ -263,6 +277,7 @@ func (r References) Mark(p *plan.Plan) {
 	for i := range p.Changes {
 		ch := &p.Changes[i]
 		if ch.Action == plan.Delete || ch.Action == plan.Release {
+			ch.After = r.mayStay(ch.Ref)
 			continue
 		}
 		ch.After = r.StandsIn(ch.Ref)
