@@ -330,8 +330,8 @@ func (c *computation) update(d Desired, own InventoryEntry, live Live, ch Change
 
 // fieldConflicts cedes what is owned rightly through scale, takes back what we had recorded, and blocks on the rest.
 func (c *computation) fieldConflicts(sameDeclaration bool, live Live, conflicts []FieldConflict, ch *Change) {
-	var blocking []FieldConflict
-	for _, fc := range conflicts {
+	byPath, blocking, back := func(a, b FieldConflict) int { return cmp.Compare(a.Path+" "+a.Manager, b.Path+" "+b.Manager) }, []FieldConflict(nil), []string(nil)
+	for _, fc := range slices.SortedStableFunc(slices.Values(conflicts), byPath) { // a server names them in any order
 		switch {
 		case fc.Manager == object.HandoverManager:
 			ch.Force = true // ours, by another name
@@ -341,8 +341,8 @@ func (c *computation) fieldConflicts(sameDeclaration bool, live Live, conflicts 
 			}
 		case fc.Ours || sameDeclaration || c.Options.Adopt:
 			ch.Force = true
-			if ch.Code == CodeChanged {
-				ch.Why = "also takes back " + fc.Path + " from " + fc.Manager
+			if back = append(back, fc.Path+" from "+fc.Manager); ch.Code == CodeChanged {
+				ch.Why = "also takes back " + strings.Join(back, ", ")
 			}
 		default:
 			blocking = append(blocking, fc)
