@@ -102,7 +102,7 @@ func parseExpr(expr string) (ast.Expr, error) {
 
 // EvaluateQuery evaluates a query's expressions over the object it named: CUE over the variable obj, with a string, number or
 // bool as result. Of core Secrets, data values are decoded first where they are base64 of text, and every result
-// that may stem from data is Secret; of other objects those are whose names say so, as variables of the environment do. Findings never carry such a value.
+// that may stem from data is Secret. Findings never carry such a value.
 func EvaluateQuery(q v1alpha1.RuntimeQuery, obj map[string]any) (map[string]Value, diag.Findings) {
 	parsed, err := ParseQuery(q.Query)
 	if err != nil {
@@ -116,7 +116,7 @@ func EvaluateQuery(q v1alpha1.RuntimeQuery, obj map[string]any) (map[string]Valu
 	out := map[string]Value{}
 	var fs diag.Findings
 	for _, v := range q.For {
-		text, secret, err := evaluate(v.Expr, obj, parsed.Secret(), SecretName(v.Name))
+		text, secret, err := evaluate(v.Expr, obj, parsed.Secret())
 		if err != nil {
 			n := diag.Errorf("query-failed", "%s: %v", v.Name, err)
 			n.Pos, n.Object = diag.Pos(q.Pos), parsed.String()
@@ -147,13 +147,12 @@ func decoded(obj map[string]any) map[string]any {
 	return out
 }
 
-// evaluate is the value of an expression, and whether it is secret: as it reads the data of a Secret (isSecret), or by its name.
-func evaluate(expr string, obj map[string]any, isSecret, byName bool) (text string, secret bool, err error) {
+func evaluate(expr string, obj map[string]any, isSecret bool) (text string, secret bool, err error) {
 	x, err := parseExpr(expr)
 	if err != nil {
 		return "", false, err
 	}
-	secret = byName || isSecret && readsData(x)
+	secret = isSecret && readsData(x)
 	ctx := cuecontext.New()
 	scope := ctx.Encode(map[string]any{"obj": obj})
 	v, _ := ctx.BuildExpr(x, cue.Scope(scope), cue.InferBuiltins(true)).Default()

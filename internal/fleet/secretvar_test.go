@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"hawser.dev/hawser/api/v1alpha1"
 )
 
 func TestSecretName(t *testing.T) {
@@ -63,23 +61,5 @@ func TestSecretNameNumbered(t *testing.T) {
 				t.Errorf("%s is no secret", name)
 			}
 		}
-	}
-}
-
-// TestQueriedByName: what a query takes of an object that is no Secret is secret where its name says so, and by its name alone: who writes the
-// object does not choose what is hidden.
-func TestQueriedByName(t *testing.T) {
-	obj := map[string]any{"data": map[string]any{"password": "hunter2", "url": "password=hunter2"}}
-	for name, want := range map[string]bool{"DB_PASSWORD": true, "TOKEN2": true, "DOMAIN": false} {
-		for expr, text := range map[string]string{"obj.data.password": "hunter2", "obj.data.url": "password=hunter2"} {
-			q := v1alpha1.RuntimeQuery{Query: "k8s:v1:ConfigMap:shop:creds", For: []v1alpha1.QueryVar{{Name: name, Expr: expr}}}
-			if got, fs := EvaluateQuery(q, obj); got[name].Secret != want || got[name].Value != text || fs != nil {
-				t.Errorf("%s: %+v %v", name, got[name], fs)
-			}
-		}
-	}
-	q := v1alpha1.RuntimeQuery{Query: "k8s:v1:ConfigMap:shop:creds", For: []v1alpha1.QueryVar{{Name: "DB_PASSWORD", Expr: `obj.data.password & "other"`}}}
-	if _, fs := EvaluateQuery(q, obj); fs.Err() == nil || strings.Contains(fs.Err().Error(), "hunter2") {
-		t.Errorf("the error is %v", fs)
 	}
 }

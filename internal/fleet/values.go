@@ -28,7 +28,7 @@ func ClusterVar(name string) string {
 // environment < fleet query < declared cluster. env may be nil (no --runtime-from-env); queried are the values
 // the fleet's queries gave for this cluster.
 //
-// Values of the environment are secret when their name or form says so (SecretVar); those of queries were marked by the query.
+// Values of the environment are secret when their name or form says so (SecretVar); those of Secrets were marked by the query.
 func RuntimeValues(env map[string]string, queried map[string]Value, c Cluster) map[string]Value {
 	out := map[string]Value{}
 	identity := func(layer Layer, origin string, defaultOnly bool) {
