@@ -7,6 +7,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -33,6 +34,7 @@ type Pool struct {
 	kubeconfigs kubeapi.Kubeconfigs
 	mu          sync.Mutex
 	known       map[string]*connection
+	unused      map[*connection]bool // those of known without users
 }
 
 // connection is one cluster's, with one credential.
@@ -49,6 +51,9 @@ type connection struct {
 // asked for again; a cluster that is another one then, or of another version, gets a connection of its own. The error is that of
 // cluster.Connect; whoever waits for the same connection has the same.
 func (p *Pool) Get(ctx context.Context, c cluster.Config) (*cluster.Session, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err // before many that wait for their turn
+	}
 	c.Kubeconfigs = &p.kubeconfigs
 	key, err := c.Key()
 	if err != nil {
@@ -96,7 +101,7 @@ func (p *Pool) enter(key string) (*connection, *once.Value[*cluster.Session], *c
 	defer p.mu.Unlock()
 	p.trim(p.most())
 	if p.known == nil {
-		p.known = map[string]*connection{}
+		p.known, p.unused = map[string]*connection{}, map[*connection]bool{}
 	}
 	e := p.known[key]
 	if e == nil {
@@ -104,6 +109,7 @@ func (p *Pool) enter(key string) (*connection, *once.Value[*cluster.Session], *c
 		p.known[key] = e
 	}
 	e.users++
+	delete(p.unused, e)
 	if s, ok := e.asked.Known(); ok && (s.Wrote() || p.now().Sub(e.at) >= cmp.Or(max(p.Fresh, 0), 10*time.Second)) {
 		e.asked, e.last = new(once.Value[*cluster.Session]), s
 	}
@@ -130,7 +136,7 @@ func (p *Pool) failed(e *connection, asked *once.Value[*cluster.Session]) {
 		e.asked = new(once.Value[*cluster.Session])
 	}
 	if e.users == 0 && p.known[e.key] == e {
-		delete(p.known, e.key)
+		p.forget(e)
 	}
 }
 
@@ -138,7 +144,9 @@ func (p *Pool) failed(e *connection, asked *once.Value[*cluster.Session]) {
 func (p *Pool) leave(e *connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e.users--
+	if e.users--; e.users == 0 && p.known[e.key] == e {
+		p.unused[e] = true
+	}
 	e.given = p.now()
 	p.trim(p.most())
 }
@@ -169,22 +177,22 @@ func (p *Pool) Users() (n int) {
 
 // trim drops of the connections that nobody uses those that were not for long, and the oldest but for so many. It is called with mu held.
 func (p *Pool) trim(most int) {
-	var unused []*connection
-	for _, e := range p.known {
-		if e.users == 0 {
-			unused = append(unused, e)
-		}
-	}
-	slices.SortFunc(unused, func(a, b *connection) int { return b.given.Compare(a.given) })
+	unused := slices.SortedFunc(maps.Keys(p.unused), func(a, b *connection) int { return b.given.Compare(a.given) })
 	for i, e := range unused {
 		if i < most && p.now().Sub(e.given) < cmp.Or(max(p.Idle, 0), time.Hour) {
 			continue
 		}
-		delete(p.known, e.key)
+		p.forget(e)
 		if s, ok := e.asked.Known(); ok {
 			s.Close()
 		}
 	}
+}
+
+// forget drops a connection. It is called with mu held.
+func (p *Pool) forget(e *connection) {
+	delete(p.known, e.key)
+	delete(p.unused, e)
 }
 
 func (p *Pool) most() int { return cmp.Or(max(p.Most, 0), 128) }
