@@ -198,15 +198,16 @@ func TestPassesWaitForValues(t *testing.T) {
 	}
 }
 
-// refusing is a renderer that refuses an instance whose values hold a text, once.
+// refusing is a renderer that refuses an instance whose values hold a text, once, when the plan is made.
 type refusing struct {
 	render.Renderer
-	text string
-	once *sync.Once
+	text    string
+	planned *atomic.Bool
+	once    *sync.Once
 }
 
 func (r refusing) Key(ctx context.Context, req render.Request) (_ string, err error) {
-	if data, _ := req.Instance.Values.MarshalJSON(); strings.Contains(string(data), r.text) {
+	if data, _ := req.Instance.Values.MarshalJSON(); r.planned.Load() && strings.Contains(string(data), r.text) {
 		r.once.Do(func() { err = errors.New("this one is refused") })
 	}
 	if err != nil {
@@ -263,8 +264,10 @@ func TestRefusedBesideOneThatWaits(t *testing.T) {
 	r := takers(t, `    one: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/conn, path: data.uri}}}}
     two: {namespace: NS, helm: {chart: ./chart}, values: {uri: {from: {instance: db, object: v1/ConfigMap/made, path: data.uri}}}}
 `)
-	r.Renderers["helm"] = refusing{r.Renderers["helm"], "postgres://db", new(sync.Once)}
+	planned := new(atomic.Bool)
+	r.Renderers["helm"] = refusing{r.Renderers["helm"], "postgres://db", planned, new(sync.Once)}
 	o := r.begin()
+	planned.Store(true)
 	if until(t, o, "two takes its data.uri") == nil {
 		t.Fatal("it does not wait")
 	}
