@@ -36,6 +36,9 @@ func (r References) Loses(ctx context.Context, fate plan.Action, at object.Ref, 
 func (r References) Given(ctx context.Context, moving map[object.Ref]bool, before []Before, bundle string, fate func(object.Ref) plan.Action) diag.Findings {
 	out := append(r.Missing(ctx, moving), r.Gone(ctx, fate)...)
 	for _, b := range before {
+		if b.References == nil {
+			continue
+		}
 		out = append(out, b.References().LostTo(ctx, "bundle "+bundle+", which comes after "+b.Bundle+",", r, fate)...)
 	}
 	return out
