@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"bufio"
 	"bytes"
 	"encoding/json"
@@ -242,7 +243,7 @@ func (s *scene) try(cluster, method, path, body string, query ...string) error {
 	if body != "" {
 		req = req.Body([]byte(s.fill(body)))
 	}
-	return req.Do(s.t.Context()).Error()
+	return req.Do(context.WithoutCancel(s.t.Context())).Error() // also used to clean up
 }
 
 // may waits until an API server lets a user do something: it learns of roles and bindings by watching them.

@@ -16,6 +16,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/health"
 	"hawser.dev/hawser/internal/kubeapi"
@@ -76,8 +77,9 @@ type Resolver struct {
 	// Late are instances that were shown without values of others, by a plan that goes on: those stay open, unless the record has what they are
 	// rendered from with what is known.
 	Late []string
-	// Rotate is what is to be made up anew.
+	// Rotate is what is to be made up anew. Others are the further bundles of the files beside the named one, and asked for it alone.
 	Rotate chance.Rotation
+	Others func(bundle string) []v1alpha1.BundleSpec
 	Now    func() time.Time
 	// Follows: bundles were planned before in the same run. Ahead is what comes with those of them that a state's bundle requires.
 	Follows bool
@@ -114,6 +116,7 @@ type State struct {
 	// Ahead is what comes with those bundles, once it was Asked for.
 	Ahead plan.Ahead
 	Asked bool
+	told  diag.Findings // what was found when it was prepared and rendered
 	// Stood are digests of objects as they are with placeholders for what was made up in this run, Shown the objects with what was
 	// made up, as a plan shows them.
 	Stood map[object.Ref]string

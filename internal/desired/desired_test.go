@@ -38,6 +38,7 @@ type configMaps struct {
 	odd bool
 	// refuses says why values are refused, as a chart's schema does; "" takes them.
 	refuses func(data map[string]any) string
+	warns   diag.Findings // of every render
 }
 
 func (c *configMaps) Name() string { return "manifests" }
@@ -62,7 +63,7 @@ func (c *configMaps) Render(_ context.Context, req render.Request) (render.Resul
 	if c.odd {
 		body["data"] = map[string]any{"n": fmt.Sprint(len(c.rendered))}
 	}
-	return render.Result{Objects: []object.Object{{Instance: req.Instance.Name, Body: body}}}, nil
+	return render.Result{Objects: []object.Object{{Instance: req.Instance.Name, Body: body}}, Findings: c.warns}, nil
 }
 
 // connected is a cluster that has these objects, by kind/namespace/name.

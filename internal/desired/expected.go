@@ -17,10 +17,13 @@ import (
 
 // expected renders the parts whose values have not come once more, with those that are to be expected: of objects that are declared as they are declared,
 // of others as they are now. Nothing is certain of those. What is otherwise with them is not known, what they decide about beyond that is warned of, and
-// what would be there with them is given back, for the first of the results marked like those.
-func (r Resolver) expected(ctx context.Context, s *State, parts []*InstanceRender, results []render.Result) [][]object.Object {
+// what would be there with them is given back, for the first of the results marked like those. Of parts that could not be rendered (errs) nothing is.
+func (r Resolver) expected(ctx context.Context, s *State, parts []*InstanceRender, results []render.Result, errs []error) [][]object.Object {
 	extra := make([][]object.Object, len(parts))
 	for i, p := range parts {
+		if errs[i] != nil {
+			continue
+		}
 		values, any := r.foreseen(ctx, s, p, parts, results)
 		if !any || ctx.Err() != nil {
 			continue

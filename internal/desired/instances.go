@@ -64,7 +64,8 @@ func (r Resolver) Prepare(ctx context.Context, spec v1alpha1.BundleSpec) (*State
 			s.Depends[in.Name] = in.DependsOn
 		}
 	}
-	return s, append(findings, plan.SuspendedNeeds(here, s.Suspended, r.Record.ReadyBefore)...)
+	s.told = append(findings, plan.SuspendedNeeds(here, s.Suspended, r.Record.ReadyBefore)...)
+	return s, slices.Clip(s.told)
 }
 
 // Unchanged reports whether a bundle is on the cluster as it is declared, as far as its record says.

@@ -15,9 +15,11 @@ import (
 	"hawser.dev/hawser/internal/valuerefs"
 )
 
-// Reopen puts stand-ins in for everything that these instances take of others, and renders them with those.
+// Reopen puts stand-ins in for everything that these instances take of others, and renders them with those. What was found in the state before is
+// not told again, errors apart.
 func (r Resolver) Reopen(ctx context.Context, s *State, instances []string) diag.Findings {
 	var findings diag.Findings
+	told := s.told
 	for _, p := range s.Renders {
 		if slices.Contains(instances, p.Placed.Name) {
 			findings = append(findings, r.Bind(ctx, s, p, true)...)
@@ -26,7 +28,8 @@ func (r Resolver) Reopen(ctx context.Context, s *State, instances []string) diag
 	if findings.HasErrors() {
 		return findings
 	}
-	return append(findings, r.Render(ctx, s)...)
+	findings = append(findings, r.Render(ctx, s)...)
+	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity != diag.Error && slices.ContainsFunc(told, f.Equal) })
 }
 
 // tried renders a part. Where that fails with what stands in for references that are known when a bundle is done, it is rendered with the references

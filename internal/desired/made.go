@@ -227,9 +227,8 @@ func (m *Made) known(instance string) chance.Answers {
 	return m.recorded[instance]
 }
 
-// Rotated finds mistakes in what is to be made anew. others are the further bundles of the files, among the names of those of the
-// run, none where it is of one bundle.
-func (r Resolver) Rotated(ctx context.Context, s *State, others []v1alpha1.BundleSpec, among []string) diag.Findings {
+// Rotated finds mistakes in what is to be made anew. among are the names of the bundles of the run, none where it is of one.
+func (r Resolver) Rotated(ctx context.Context, s *State, among []string) diag.Findings {
 	if len(r.Rotate) == 0 {
 		return nil
 	}
@@ -238,7 +237,7 @@ func (r Resolver) Rotated(ctx context.Context, s *State, others []v1alpha1.Bundl
 		return diag.From(err, "kept")
 	}
 	beside := map[string][]string{}
-	for _, o := range others {
+	for _, o := range r.Others(s.Spec.Name) {
 		if slices.Contains(among, o.Name) {
 			beside[o.Name] = source.Declared{Instances: o.Instances}.Names()
 		}

@@ -41,6 +41,7 @@ func (r Resolver) Render(ctx context.Context, s *State) diag.Findings {
 		findings = append(findings, withInstance(object.VetIgnore(p.Instance.Ignore), p.Instance)...)
 		findings = append(findings, withInstance(health.Vet(r.Checker, p.Checks, health.InInstance, health.InModule), p.Instance)...)
 	}
+	s.told = slices.Concat(s.told, findings)
 	return findings
 }
 
@@ -70,7 +71,7 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 		wg.Go(func() { results[i], errs[i] = r.rendered(ctx, s, p) })
 	}
 	wg.Wait()
-	extra := r.expected(ctx, s, parts, results)
+	extra := r.expected(ctx, s, parts, results, errs)
 	var findings diag.Findings
 	var all []object.Object
 	for i, p := range parts {

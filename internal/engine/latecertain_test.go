@@ -1,14 +1,18 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"hawser.dev/hawser/internal/bind"
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -42,8 +46,14 @@ data: {other: {{ .Values.other | quote }}}
 	r.write("base.yaml", r.configMap("conn", "guard: \"on\"", "other: one"))
 	r.write("bundle.yaml", r.read("bundle.yaml")+"    base: {namespace: "+r.name+", manifests: {paths: [base.yaml]}}\n")
 	t.Cleanup(func() {
-		_ = r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), r.name, metav1.DeleteOptions{})
-		_ = r.admin.CoreV1().Namespaces().Delete(t.Context(), r.name+"-more", metav1.DeleteOptions{})
+		ctx := context.WithoutCancel(t.Context()) // which is over by now
+		err := r.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, r.name, metav1.DeleteOptions{})
+		err2 := r.admin.CoreV1().Namespaces().Delete(ctx, r.name+"-more", metav1.DeleteOptions{})
+		for _, err := range []error{err, err2} {
+			if err != nil && !apierrors.IsNotFound(err) {
+				t.Error(err)
+			}
+		}
 	})
 	return r
 }
@@ -84,6 +94,25 @@ func TestNothingOfALateInstanceIsDoneBefore(t *testing.T) {
 	}
 	if fp := r.plan(r.request()); !fp.settled() {
 		t.Errorf("left to do: %+v", fp.Clusters[0].Plan.Changes)
+	}
+}
+
+// Of a bundle that is delivered, too, a plan warns that values which have not come decide about more than it shows, once: its instances are rendered
+// with what stands in for the values only after it was seen that they will change.
+func TestPlanOfADeliveredBundleWarnsOfWhatValuesDecide(t *testing.T) {
+	t.Parallel()
+	r := guarded(t)
+	r.write("base.yaml", r.configMap("conn", "guard: \"off\"", "other: one"))
+	r.applied(r.request())
+	r.write("base.yaml", r.configMap("conn", "guard: \"on\"", "other: two"))
+	warned := 0
+	for _, f := range r.plan(r.request()).Findings {
+		if f.Code == bind.CodeDecides && f.Severity == diag.Warning && strings.Contains(f.What, r.name) {
+			warned++
+		}
+	}
+	if warned != 1 {
+		t.Errorf("warned %d times of the policy that comes with the value", warned)
 	}
 }
 

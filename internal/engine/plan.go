@@ -127,9 +127,8 @@ func (r *run) desireOne(ctx context.Context, t *target, cp *fleetplan.ClusterPla
 		return nil, r.rightsMissing(ctx, t, spec, findings)
 	}
 	findings = append(findings, r.required(ctx, t, spec)...)
-	others, _ := r.others(t, spec.Name)
 	s, fs := r.desired(t).Prepare(ctx, spec)
-	findings = append(append(findings, fs...), r.desired(t).Rotated(ctx, s, others, r.req.Among)...)
+	findings = append(append(findings, fs...), r.desired(t).Rotated(ctx, s, r.req.Among)...)
 	if findings.HasErrors() {
 		return nil, findings
 	}
@@ -287,8 +286,10 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 	defer r.foresee(ctx, w)()
 	p, findings := r.compute(ctx, w, o)
 	if late := r.refs(w.target, w.set).Reopened(ctx, p); len(late) > 0 && !findings.HasErrors() {
-		if findings = r.desired(w.target).Reopen(ctx, w.set, late); !findings.HasErrors() {
+		reopened := r.desired(w.target).Reopen(ctx, w.set, late)
+		if findings = reopened; !reopened.HasErrors() {
 			p, findings = r.compute(ctx, w, o)
+			findings = append(reopened, findings...)
 		}
 	}
 	if c := p.Count(); c.Delete+c.Release > 0 { // nothing else tells what is secret in what nobody declares any more
@@ -352,12 +353,8 @@ func (r *run) observe(ctx context.Context, w *work, o plan.Options) (plan.Input,
 	t, s := w.target, w.set
 	in := w.known(o)
 	lasting := slices.DeleteFunc(slices.Clone(in.Desired), func(d plan.Desired) bool { return d.Hook != nil })
-	var objs []object.Object
-	for _, b := range s.Ahead.With(s.Bodies) {
-		objs = append(objs, b)
-	}
 	obs, findings := t.session.Observe(ctx, cluster.ObserveRequest{Owner: s.Owner, Desired: lasting, Inventory: slices.Concat(in.Inventory, in.Lent),
-		Defined: object.DefinedKinds(objs), Cached: r.req.Applies && w.input.Live == nil}) // under the lock it is looked at again
+		Defined: object.DefinedKinds(slices.Collect(maps.Values(s.Ahead.With(s.Bodies)))), Cached: r.req.Applies && w.input.Live == nil}) // under the lock it is looked at again
 	w.observed = obs
 	in.Live, in.Schema, in.NamespaceExists = obs.Live, obs.Schema, obs.NamespaceExists
 	in.Desired = w.stayed(ctx, in.Desired)
