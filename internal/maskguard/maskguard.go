@@ -5,6 +5,7 @@
 package maskguard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,13 +22,57 @@ import (
 )
 
 // named is how many places a warning names.
-const named = 3
+const named = 10
+
+// weights are the fields that say what runs, where it comes from, who is reached, and who may do what, those first that weigh more: at a place in one of
+// them a change that is not seen does most.
+var weights = [][]string{
+	{"command", "args", "exec"},
+	{"image", "images"},
+	{"host", "hosts", "hostnames", "backend", "backends", "backendRefs", "defaultBackend", "externalName", "clientConfig", "service"},
+	{"roleRef", "rules", "subjects", "webhooks", "validations"},
+}
+
+// place is where something is hidden.
+type place struct {
+	text   string
+	weight int
+}
+
+// at is a place of an object, of which text is shown.
+func at(r object.Ref, path, text string) place {
+	p := place{text: r.String() + " " + text, weight: len(weights)}
+	steps := neversecret.Steps(path)
+	if len(steps) > 0 && slices.Contains([]string{"metadata", "data", "stringData", "binaryData"}, steps[0]) {
+		return p // what is a key there may be called anything
+	}
+	for _, step := range steps {
+		if i := slices.IndexFunc(weights, func(fields []string) bool { return slices.Contains(fields, step) }); i >= 0 {
+			p.weight = min(p.weight, i)
+		}
+	}
+	return p
+}
+
+// list are the places that weigh most, in words, and how many more there are.
+func list(places []place) string {
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.weight, b.weight) })
+	var texts []string
+	for _, p := range places[:min(len(places), named)] {
+		texts = append(texts, p.text)
+	}
+	out := strings.Join(texts, ", ")
+	if more := len(places) - named; more > 0 {
+		out += fmt.Sprintf(" and %d more", more)
+	}
+	return out
+}
 
 // Hidden warns of instances in whose objects, as a plan writes them (bodies), something is hidden that equals a secret which they do not
 // take themselves: whoever writes that one may have chosen it so that this is not seen. So it does of those in which an image, a label or a name is
 // hidden, because it holds a secret of the instance itself: a word of an ordinary kind, which somebody keeps as a secret.
 func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) diag.Findings {
-	places, own := map[string][]string{}, map[string][]string{}
+	places, own := map[string][]place{}, map[string][]place{}
 	for _, ch := range p.Changes {
 		body, here := bodies[ch.Ref]
 		if !here || ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Unchanged {
@@ -37,26 +82,26 @@ func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 		others := func(key string) bool { return m.Redact(key) != key && m.Own(ch.Instance, key) == key }
 		paths := append(hidden(object.Object{Body: body.Body}, ch.Instance, m), keys("", "", map[string]any(body.Body), others)...)
 		for _, path := range append(paths, removed(ch.Fields, others)...) {
-			places[ch.Instance] = append(places[ch.Instance], ch.Ref.String()+" "+pathmask.Mask(path, m.Redact, name))
+			places[ch.Instance] = append(places[ch.Instance], at(ch.Ref, path, pathmask.Mask(path, m.Redact, name)))
 		}
 		for _, path := range words(ch.Ref, body, ch.Instance, m) {
-			own[ch.Instance] = append(own[ch.Instance], ch.Ref.String()+" "+pathmask.Mask(path, m.Redact, name))
+			own[ch.Instance] = append(own[ch.Instance], at(ch.Ref, path, pathmask.Mask(path, m.Redact, name)))
 		}
 	}
 	var out diag.Findings
 	for _, instance := range slices.Sorted(maps.Keys(places)) {
-		at := places[instance]
-		f := diag.Warnf("hidden-by-others", "in %d places something is hidden that equals a secret which this instance does not take", len(at))
+		hides := places[instance]
+		f := diag.Warnf("hidden-by-others", "in %d places something is hidden that equals a secret which this instance does not take", len(hides))
 		f.Instance = instance
-		f.Because("whoever writes that secret, here or on another cluster, could have chosen it so that a change is not seen: " + strings.Join(at[:min(len(at), named)], ", "))
+		f.Because("whoever writes that secret, here or on another cluster, could have chosen it so that a change is not seen: " + list(hides))
 		f.Fix = "look at them in the files that declare them"
 		out = append(out, f)
 	}
 	for _, instance := range slices.Sorted(maps.Keys(own)) {
-		at := own[instance]
-		f := diag.Warnf("hidden-by-own", "in %s an image, a label or a name is hidden, which holds a secret of this instance", diag.Counted(len(at), "place"))
+		hides := own[instance]
+		f := diag.Warnf("hidden-by-own", "in %s an image, a label or a name is hidden, which holds a secret of this instance", diag.Counted(len(hides), "place"))
 		f.Instance = instance
-		f.Because("a change of it is not seen: " + strings.Join(at[:min(len(at), named)], ", "))
+		f.Because("a change of it is not seen: " + list(hides))
 		f.Fix = "what everybody may know (the name of a user, of a host) is better no reference: write it into the values, or keep it in a ConfigMap"
 		out = append(out, f)
 	}

@@ -171,3 +171,45 @@ func TestKeysHold(t *testing.T) {
 		}
 	}
 }
+
+// Whoever chooses a secret so that it equals much that is harmless does not hide with that what a container is told to do: places are named by what
+// they mean, and how many are not named is said.
+func TestHiddenNamesWhatMattersFirst(t *testing.T) {
+	const word = "Zx81-k9wq"
+	m := &redact.Redactor{}
+	m.AddFor("note", word)
+	made := func(api, kind, name string, body map[string]any) object.Object {
+		body["apiVersion"], body["kind"], body["metadata"] = api, kind, map[string]any{"name": name, "namespace": "x"}
+		return object.Object{Instance: "pay", Body: body}
+	}
+	data := map[string]any{"command": word}
+	for i := range 9 {
+		data[fmt.Sprint("a", i)] = word
+	}
+	p, bodies := &plan.Plan{}, map[object.Ref]object.Object{}
+	for _, o := range []object.Object{
+		made("v1", "ConfigMap", "a", map[string]any{"data": data}),
+		made("networking.k8s.io/v1", "Ingress", "b", map[string]any{"spec": map[string]any{"rules": []any{map[string]any{"host": word}}}}),
+		made("example.com/v1", "Grant", "c", map[string]any{"spec": map[string]any{"roleRef": map[string]any{"label": word}}}),
+		made("example.com/v1", "Build", "d", map[string]any{"spec": map[string]any{"image": map[string]any{"tag": word}}}),
+		made("apps/v1", "Deployment", "z", map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "args": []any{word}}}}}}}),
+	} {
+		p.Changes = append(p.Changes, plan.Change{Ref: o.Ref(), Action: plan.Create, Instance: "pay"})
+		bodies[o.Ref()] = o
+	}
+	found := Hidden(p, bodies, m)
+	if len(found) != 1 || !strings.Contains(found[0].What, "in 14 places") || !strings.HasSuffix(found[0].Why, " and 4 more") || strings.Contains(found[0].Why, word) {
+		t.Fatalf("%+v", found)
+	}
+	at := -1
+	for _, place := range []string{"Deployment x/z", "Build x/d", "Ingress x/b", "Grant x/c", "ConfigMap x/a"} {
+		i := strings.Index(found[0].Why, place)
+		if i <= at {
+			t.Errorf("%s is not behind what matters more: %s", place, found[0].Why)
+		}
+		at = i
+	}
+	if strings.Contains(found[0].Why, "data.command, Build") {
+		t.Errorf("a key of data counts as a command: %s", found[0].Why)
+	}
+}
