@@ -218,7 +218,7 @@ spec:
           restartPolicy: Never
           containers:
           - name: app
-            image: example.com/app:1
+            image: example.com/app:{{ .Values.env }}
             args: ["--token={{ .Values.env }}"]
             env:
             - {name: PLAIN, value: plain}

@@ -151,7 +151,7 @@ func (l *loop) shut(ctx context.Context, w *work, record *release.Record, result
 		record.Unfinished = release.InstancesOf(undone, w.Plan.Changes, record.Inventory, failed)
 	}
 	objects, err := w.objects(ctx, record.Hooks)
-	record.Images = images.Of(objects)
+	record.Images = images.Of(objects, l.Redactor.Own)
 	if err != nil {
 		l.emit(fleetplan.Event{Type: fleetplan.EventNotice, Cluster: w.Cluster, Message: "the recorded objects are incomplete: " + err.Error()})
 	}

@@ -428,7 +428,7 @@ func (r *run) base(ctx context.Context, w *work) (map[object.Ref]object.Object, 
 			What: "the recorded objects cannot be read: live ones are compared, and what was secret in them is not known", Why: r.redact(err.Error())})
 	}
 	r.remember(ctx, append(slices.Collect(maps.Values(out)), objs...))
-	return out, findings
+	return maskguard.Base(out, r.req.Operation.Desired == fleetplan.Rendered), findings
 }
 
 // previews are the questions about changes.

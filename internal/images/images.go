@@ -1,12 +1,13 @@
 // Package images tells which images the containers of objects run.
 //
-// The package must not know what a kind means: it finds containers wherever a kind has them.
+// The package must not know what a kind means: it finds containers wherever a kind has them; nor what is secret: it is told.
 package images
 
 import (
 	"slices"
 
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // in are the images that the containers of an object run, each once and sorted: those of every pod template or pod in
@@ -48,8 +49,10 @@ func listed(containers []any) []string {
 	return out
 }
 
-// Of are the images of objects by instance; those of hooks are none of the instance's. nil when there are none.
-func Of(objects []object.Object) map[string][]string {
+// Of are the images of objects by instance, as they may be shown and kept; those of hooks are none of the instance's. nil when there are none.
+// own hides in a text what is secret of the instance's own. One that its object says is secret, and in which own knows nothing to hide, is
+// hidden as a whole.
+func Of(objects []object.Object, own func(instance, text string) string) map[string][]string {
 	var out map[string][]string
 	for _, o := range objects {
 		found := in(o)
@@ -59,7 +62,14 @@ func Of(objects []object.Object) map[string][]string {
 		if out == nil {
 			out = map[string][]string{}
 		}
-		out[o.Instance] = append(out[o.Instance], found...)
+		secret := o.SensitiveValues()
+		for _, image := range found {
+			shown := own(o.Instance, image)
+			if shown == image && slices.Contains(secret, image) {
+				shown = redact.Mask
+			}
+			out[o.Instance] = append(out[o.Instance], shown)
+		}
 	}
 	for name, all := range out {
 		slices.Sort(all)

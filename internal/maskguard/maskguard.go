@@ -133,6 +133,18 @@ func Declared(o object.Object, to Shower) {
 	to.Show(of(o.Ref(), o.Instance), never...)
 }
 
+// Base are objects that were kept, which declared ones are compared with. Where those are rendered from files they say themselves which images
+// hold a secret: what was kept says nothing of images then.
+func Base(kept map[object.Ref]object.Object, rendered bool) map[object.Ref]object.Object {
+	for ref, o := range kept {
+		if rendered {
+			o.Sensitive = slices.DeleteFunc(slices.Clone(o.Sensitive), func(path string) bool { return neversecret.Kept(ref.Group, ref.Kind, neversecret.Steps(path)) })
+			kept[ref] = o
+		}
+	}
+	return kept
+}
+
 // names are how an object is called: that is never masked for others' secrets.
 func names(r object.Ref) []string {
 	if r.Namespace == "" {
@@ -156,7 +168,9 @@ func Show(p *plan.Plan, to Shower) {
 		for _, f := range ch.Fields {
 			steps := neversecret.Steps(f.Path)
 			if neversecret.Place(ch.Ref.Group, ch.Ref.Kind, steps) {
-				to.Leave(f.Old, f.New)
+				if to.Leave(f.New); !neversecret.Kept(ch.Ref.Group, ch.Ref.Kind, steps) { // what an image was may have been secret
+					to.Leave(f.Old)
+				}
 				to.Show(of(ch.Ref, ch.Instance), f.Path)
 			}
 			for _, text := range []string{f.Old, f.New} {

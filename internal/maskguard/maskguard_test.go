@@ -81,8 +81,46 @@ func TestShown(t *testing.T) {
 	var got shower
 	Show(p, &got)
 	slices.Sort(got.shown)
-	if !slices.Equal(got.left, []string{`"a:1"`, `"a:2"`, "", `{"kind":"User","name":"eve"}`}) || !slices.Equal(got.shown, []string{" User", " eve", " subjects[eve]", "web a:1", "web a:2", "web note", "web spec.template.spec.containers[web].image", "web web"}) {
+	if !slices.Equal(got.left, []string{`"a:2"`, `{"kind":"User","name":"eve"}`, ""}) || !slices.Equal(got.shown, []string{" User", " eve", " subjects[eve]", "web a:1", "web a:2", "web note", "web spec.template.spec.containers[web].image", "web web"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestKeptImage: what a kept release says is secret in an image is hidden, in what the cluster says of it and as what it was, and hides nothing
+// of what an image is to be.
+func TestKeptImage(t *testing.T) {
+	const was, token = "registry.example.com/web:t0ken-9x7q", "t0ken-9x7q"
+	kept := object.Object{Instance: "web", Sensitive: []string{`spec.containers[name="a"].image`}, Body: map[string]any{"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": "web"}, "spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": was}}}}}.Claimed()
+	by := func() *redact.Redactor {
+		r := redact.New()
+		Declared(kept, r)
+		r.AddKept(map[string][]string{"web": kept.SensitiveValues()})
+		return r
+	}
+	for _, said := range []string{`Back-off pulling image "` + was + `": ErrImagePull`, "manifest for " + token + " not found"} {
+		if got := by().Said("web", said); strings.Contains(got, token) {
+			t.Errorf("%s", got)
+		}
+	}
+	kept.Sensitive = append(kept.Sensitive, "spec.containers.0.image", "spec.containers.0.env")
+	for rendered, want := range map[bool]int{true: 1, false: 3} {
+		base := Base(map[object.Ref]object.Object{kept.Ref(): kept}, rendered)
+		if got := base[kept.Ref()].Sensitive; len(got) != want || got[want-1] != "spec.containers.0.env" || len(kept.Sensitive) != 3 {
+			t.Errorf("%t: %q", rendered, got)
+		}
+	}
+	to := func(old, image string) plan.FieldChange {
+		r, p := by(), &plan.Plan{Changes: []plan.Change{{Action: plan.Update, Ref: kept.Ref(), Instance: "web", Fields: []plan.FieldChange{{Path: "spec.containers[a].image", Old: `"` + old + `"`, New: `"` + image + `"`}}}}}
+		Show(p, r)
+		plan.Redact(p, r)
+		return p.Changes[0].Fields[0]
+	}
+	if f := to(was, "registry.example.com/web:2"); strings.Contains(f.Old, token) || f.New != `"registry.example.com/web:2"` {
+		t.Errorf("%+v", f)
+	}
+	if f := to("registry.example.com/web:2", was); f.New != `"`+was+`"` {
+		t.Errorf("the image that is to run is hidden: %+v", f)
 	}
 }
 

@@ -119,6 +119,13 @@ func metadata(group, kind string, path []string) bool {
 		group == "" && kind == "ServiceAccount" && slices.ContainsFunc(identities, func(begin string) bool { return strings.HasPrefix(path[1], begin) }))
 }
 
+// Kept reports whether what stands at a path says what runs, is never another's secret, and is hidden all the same where a kept release says that
+// it is secret: an image with a secret of its own instance in it, which nobody else knows any more.
+func Kept(group, kind string, path []string) bool {
+	n := len(path)
+	return n > 0 && path[n-1] == "image" && !data(group, kind) && !groups[group] && path[0] != "metadata"
+}
+
 // Runs reports whether what stands at a path says what runs: a command, or an argument of it. A secret may be among them.
 func Runs(group, kind string, path []string) bool {
 	n := len(path)

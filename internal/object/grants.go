@@ -29,7 +29,7 @@ func stepsOf(trail []trailStep) []string {
 }
 
 // Claimed is an object that was kept, with what it says itself is secret in it: of its own texts and numbers, and nothing at a place
-// that is never secret. Whoever writes where it is kept hides nothing else by that.
+// that is never secret, but images. Whoever writes where it is kept hides nothing else by that.
 func (o Object) Claimed() Object {
 	if len(o.Sensitive) == 0 {
 		return o
@@ -37,7 +37,7 @@ func (o Object) Claimed() Object {
 	ref, p, used := o.Ref(), newPathSet(o.Sensitive), map[int]bool{}
 	use := func(trail []trailStep, path int) {
 		was, seen := used[path]
-		used[path] = (was || !seen) && !neversecret.Place(ref.Group, ref.Kind, stepsOf(trail))
+		used[path] = (was || !seen) && (!neversecret.Place(ref.Group, ref.Kind, stepsOf(trail)) || neversecret.Kept(ref.Group, ref.Kind, stepsOf(trail)))
 	}
 	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, path int) { use(trail, path) }, use)
 	o.Sensitive = nil
@@ -50,22 +50,24 @@ func (o Object) Claimed() Object {
 }
 
 // Open are the texts of an object at places that are never secret, and those of what it runs; hidden are the paths at which it says that what
-// it runs is secret.
+// it runs is secret: commands and images.
 func (o Object) Open() (never, runs, hidden []string) {
 	ref, p := o.Ref(), newPathSet(o.Sensitive)
 	said := map[string]bool{}
 	no := func(string) bool { return false }
 	place := func(trail []trailStep) string { return selector(trail, no, no) }
 	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, _ int) {
-		if neversecret.Runs(ref.Group, ref.Kind, stepsOf(trail)) {
+		if path := stepsOf(trail); neversecret.Runs(ref.Group, ref.Kind, path) || neversecret.Kept(ref.Group, ref.Kind, path) {
 			hidden, said[place(trail)] = append(hidden, place(trail)), true
 		}
 	}, nil)
 	scalars(o.Body, nil, func(trail []trailStep, text string) {
 		path := stepsOf(trail)
-		if neversecret.Place(ref.Group, ref.Kind, path) {
+		switch {
+		case said[place(trail)]:
+		case neversecret.Place(ref.Group, ref.Kind, path):
 			never = append(never, text)
-		} else if neversecret.Runs(ref.Group, ref.Kind, path) && !said[place(trail)] {
+		case neversecret.Runs(ref.Group, ref.Kind, path):
 			runs = append(runs, text)
 		}
 	}, nil)

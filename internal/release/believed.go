@@ -91,8 +91,8 @@ func Believed(p *plan.Plan, bodies map[object.Ref]object.Object, mask func(insta
 	}
 	if len(runs) > 0 {
 		f := diag.Warnf("hidden-by-release", "parts of what runs are hidden because the kept release says that they are secret: %s", diag.Few(runs))
-		f.Why = "a secret in a command is no longer known to anybody else; whoever may write Secrets in hawser-system there can hide a command of their own so"
-		f.Fix = "if no command or argument there held a secret, do not go on: apply the files of the former release instead"
+		f.Why = "a secret in an image or a command is no longer known to anybody else; whoever may write Secrets in hawser-system there can hide one of their own so"
+		f.Fix = "if no image, command or argument there held a secret, do not go on: apply the files of the former release instead"
 		out = append(out, f)
 	}
 	return out
