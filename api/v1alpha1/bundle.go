@@ -32,6 +32,8 @@ const MaxRevisions = 100
 // Requires names a bundle that must be installed (or applied earlier in the same run).
 type Requires struct {
 	Bundle string `json:"bundle" hawser:"required,empty=invalid-name"`
+	// BundlePos is where Bundle is written.
+	BundlePos Position `json:"-"`
 }
 
 // Instance is one source with its namespace, values and placement. Exactly one of Module, Helm, Kustomize and Manifests

@@ -16,7 +16,7 @@ import (
 // a version that is another one the right one, a field that stands elsewhere its place.
 func For(f diag.Finding) diag.Finding {
 	switch {
-	case f.Code == "unknown-field" && (f.Fix == "" || strings.HasPrefix(f.Fix, "known here: ")):
+	case f.Code == "unknown-field" && (f.Fix == "" || strings.HasPrefix(f.Fix, "known here: ") || strings.HasSuffix(f.Path, ".valuesFrom")):
 		if fix := field(f.Path); fix != "" {
 			f.Fix = fix
 		}
@@ -57,7 +57,8 @@ var fields = map[string]string{
 	"paths": "it stands in manifests: {paths: [...]}", "url": "it stands in module: {url: oci://...}", "version": "it stands in helm: {...} or module: {...}",
 	"clusters": strings.Replace(placement, "%s", "clusters", 1), "groups": strings.Replace(placement, "%s", "groups", 1),
 	"cluster": strings.Replace(placement, "%s", "clusters", 1), "group": strings.Replace(placement, "%s", "groups", 1), "targets": strings.Replace(placement, "%s", "clusters", 1),
-	"needs": "write dependsOn: [INSTANCE, ...]", "enabled": "an instance that is on no cluster has placement: {clusters: []}; suspend: true leaves it as it is",
+	"valuesFrom": "write values: {from: {file: PATH}} on the instance, {from: {instance: NAME, object: v1/ConfigMap/NAME, path: data.KEY}} for a value of an object, or ref://[STORE:]NAME/KEY for a secret",
+	"needs":      "write dependsOn: [INSTANCE, ...]", "enabled": "an instance that is on no cluster has placement: {clusters: []}; suspend: true leaves it as it is",
 	"releaseName": "it stands in helm: {releaseName: NAME}", "set": "values stand in values: {KEY: VALUE}", "parameters": "values stand in values: {KEY: VALUE}",
 	"syncPolicy": "what left the bundle is deleted by every apply; hawser drift --correct puts right what others changed",
 }

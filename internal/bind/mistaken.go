@@ -28,6 +28,9 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 		f := diag.Warnf(diag.CodeNoReference, "this is no reference, and goes out as it is written")
 		f.Pos, f.Path = diag.Pos(x.Pos), at.String()
 		switch place := referenceIn(s); {
+		case isVariable(s):
+			f.Code, f.What = codeMistaken, "${NAME} is plain data here, and goes out as it is written"
+			f.Fix = "nothing of the environment is put in: a secret is ref://[STORE:]NAME of a store (env), another value {$cluster: values.NAME} with --runtime-from-env; where the program itself reads the variable, it is right"
 		case place < 0 || secret.IsRef(s):
 			return x, true
 		case place == 0 && !strings.ContainsAny(strings.TrimSpace(s), " \t\r\n"):
@@ -40,6 +43,17 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 		return x, true
 	})
 	return fs
+}
+
+// codeMistaken is the code of the warning about data that was hardly meant as such.
+const codeMistaken = "value-mistaken"
+
+// isVariable reports whether a text is the name of a variable of the environment as shells write it, ${API_TOKEN}, and nothing else.
+func isVariable(s string) bool {
+	name, open := strings.CutPrefix(s, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	return open && closed && name != "" && (name[0] < '0' || name[0] > '9') &&
+		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // guessed are the fields that people write below from who look for a secret, guessedObjects who look for an object of a cluster.
@@ -82,7 +96,7 @@ func mistakenStruct(x *v1alpha1.Value) *diag.Finding {
 		}
 		fix = "write {$cluster: name}, or another path of what is known about the cluster"
 	}
-	n := diag.Warnf("value-mistaken", "%s is plain data here, and goes out as it is written", name)
+	n := diag.Warnf(codeMistaken, "%s is plain data here, and goes out as it is written", name)
 	n.Fix = fix
 	return &n
 }

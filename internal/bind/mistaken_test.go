@@ -80,6 +80,14 @@ func TestMistakenStructs(t *testing.T) {
 		`db: {from: Same}`:                                 "",
 		`db: {from: {secret: db}, to: x}`:                  "",
 		`db: {$clusters: name, a: 1}`:                      "",
+		`token: "${API_TOKEN}"`:                            "${NAME} is plain data here",
+		`token: "${_A1}"`:                                  "${NAME} is plain data here",
+		`token: "x ${API_TOKEN}"`:                          "",
+		`token: "${API_TOKEN}/x"`:                          "",
+		`token: "${api.token}"`:                            "",
+		`token: "${datasource}"`:                           "",
+		`token: "${1}"`:                                    "",
+		`token: "${}"`:                                     "",
 		`db: {}`:                                           "",
 	} {
 		fs := mistaken(values(t, "own.yaml", text).Struct, nil)

@@ -24,12 +24,18 @@ func KindWord(k cue.Kind) string {
 }
 
 // structs are what a text that stands in place of a struct was perhaps meant as, by the field's name.
-var structs = map[string]string{"module": "module: {url: ...}", "helm": "helm: {chart: ...}", "kustomize": "kustomize: {path: ...}", "manifests": "manifests: {paths: [...]}"}
+var structs = map[string]string{"module": "module: {url: ...}", "helm": "helm: {chart: ...}", "kustomize": "kustomize: {path: ...}", "manifests": "manifests: {paths: [...]}",
+	"values": "values: {KEY: VALUE, ...}, or values: {from: {file: ./values.yaml}}"}
 
 // ShapeHint says how a value at a path is written that is of another kind than it should be; "" where that is plain.
 func ShapeHint(path []string, want, have cue.Kind) string {
 	if len(path) == 0 {
 		return ""
+	}
+	if n := len(path); n > 1 && path[n-2] == "requires" && want == cue.StructKind && have == cue.StringKind {
+		return "write requires: [{bundle: NAME}]"
+	} else if n > 1 && path[n-2] == "instances" && want == cue.StructKind {
+		return "an instance is NAME: {namespace: ..., module, helm, kustomize or manifests: {...}}; fields of the bundle stand beside instances"
 	}
 	name, scalar := path[len(path)-1], have&(cue.StringKind|cue.NumberKind|cue.BoolKind) != 0
 	switch {

@@ -52,6 +52,9 @@ func (p Pos) String() string {
 // CodeNoReference is the code of the warning that a text is meant as a reference to a secret, and is none: its line is not quoted.
 const CodeNoReference = "no-reference"
 
+// FixEncrypted is what to do with a manifest that SOPS encrypted.
+const FixEncrypted = "SOPS encrypted this manifest, and manifests are not decrypted: keep the values in a store of secrets (sops), and give them by ref:// to a chart or module"
+
 // Finding is one message for the user: what, where (position, data path, cluster, object), why, what to do.
 type Finding struct {
 	Severity Severity `json:"severity"`

@@ -33,7 +33,11 @@ func checkOrder(d *reporter, s structure, out *v1alpha1.BundleSpec) {
 			case slices.Index(i.DependsOn, target) < k:
 				d.Errorf(item, "duplicate-name", "%q is listed twice", d.Mask(target))
 			case !slices.Contains(names, target):
-				d.Fixf(item, d.Mask(diag.OneOf(target, names)), "unknown-instance", "there is no instance %q", d.Mask(target))
+				fix := diag.OneOf(target, names)
+				if bundle, _, ok := strings.Cut(target, "/"); ok && bundle != "" {
+					fix = "an instance waits for those of its own bundle (" + strings.Join(names, ", ") + "); a bundle waits for another one: requires: [{bundle: " + bundle + "}] beside its instances"
+				}
+				d.Fixf(item, d.Mask(fix), "unknown-instance", "there is no instance %q", d.Mask(target))
 			}
 		}
 		for _, target := range i.DependsOn {

@@ -197,13 +197,13 @@ func (r *run) required(ctx context.Context, t *target, spec v1alpha1.BundleSpec)
 		record, _, err := t.Store.Current(ctx, r.owner(need.Bundle))
 		switch w := r.req.Before[need.Bundle].work(t.Cluster.Name); {
 		case w != nil && !w.settled():
-			findings = append(findings, release.Unawaited(spec.Name, need.Bundle))
+			findings = append(findings, release.Unawaited(spec.Name, need.Bundle, diag.Pos(need.BundlePos)))
 		case among && (record == nil || record.Phase != release.Written): // what it does in this run decides
 		case err != nil:
 			findings = append(findings, diag.From(err, "record")...)
 		case record == nil && r.placesNothing(t, spec.Name, need.Bundle):
 		case record == nil || record.Phase != release.Succeeded:
-			findings = append(findings, release.Missing(spec.Name, need.Bundle, record))
+			findings = append(findings, release.Missing(spec.Name, need.Bundle, diag.Pos(need.BundlePos), record))
 		}
 	}
 	return findings

@@ -234,6 +234,9 @@ func (c *checker) unknown(at Path, f *fields, name string) {
 	if near := diag.Nearest(name, slices.Sorted(maps.Keys(f.Properties))); near != "" {
 		fix = "did you mean " + near + "?"
 	}
+	if name == "sops" && len(at) == 1 {
+		fix = diag.FixEncrypted
+	}
 	c.add(at, fix, "is not a field that %s has", c.kind.Kind)
 }
 

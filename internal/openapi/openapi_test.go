@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // apps is what an API server publishes of Deployments, Services and Secrets, cut down to the forms that occur.
@@ -126,6 +128,8 @@ func TestCheck(t *testing.T) {
 			want: []string{"spec.template.containers[name=web].imagee: is not a field that Deployment has (did you mean image?)"}},
 		"unknown at the top": {text: "{apiVersion: apps/v1, kind: Deployment, spce: {}, spec: {template: {containers: []}}, status: {x: 1}}",
 			want: []string{"spce: is not a field that Deployment has (did you mean spec?)"}},
+		"encrypted by SOPS": {text: "{apiVersion: apps/v1, kind: Deployment, sops: {mac: x}, spec: {template: {containers: []}}}",
+			want: []string{"sops: is not a field that Deployment has (" + diag.FixEncrypted + ")"}},
 		"a definition that restricts the name": {text: "{apiVersion: example.com/v1, kind: Widget, metadata: {name: web, namespace: x, labels: {a: b}, finalizers: [a/b]}, spec: {size: 1, mode: a}}"},
 		"and a name that is too long": {text: "{apiVersion: example.com/v1, kind: Widget, metadata: {name: web-of-much, labels: {a: b}}, spec: {size: 1, mode: a}}",
 			want: []string{"metadata.name: has 11 characters, at most 8 are allowed"}},

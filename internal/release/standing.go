@@ -112,13 +112,13 @@ func (r *Record) StoppedAt(instance string) string {
 	return ""
 }
 
-// Missing is the finding that a bundle requires another one, which is not installed well: rec is its record, nil for none.
-func Missing(bundle, need string, rec *Record) diag.Finding {
+// Missing is the finding that a bundle requires another one, which is not installed well: at is where that is written, rec its record, nil for none.
+func Missing(bundle, need string, at diag.Pos, rec *Record) diag.Finding {
 	f := diag.Errorf("missing-bundle", "bundle %s requires %s, which is not installed here", bundle, need)
 	if rec != nil {
 		f.What = fmt.Sprintf("bundle %s requires %s, whose last run here is %s", bundle, need, rec.Shown())
 	}
-	f.Fix = "apply it first, or both in one run: the same files without --bundle"
+	f.Pos, f.Fix = at, "apply it first, or both in one run: the same files without --bundle"
 	if rec != nil && rec.Phase == Written {
 		f.Because("it was applied with --wait=false, or nobody could look at it after its soak, so that nobody knows whether it got ready")
 		f.Fix = "leave --wait=false out: apply it first, or both in one run, the same files without --bundle"
@@ -126,10 +126,10 @@ func Missing(bundle, need string, rec *Record) diag.Finding {
 	return f
 }
 
-// Unawaited is the finding that a bundle requires another one that the same run changes and does not wait for.
-func Unawaited(bundle, need string) diag.Finding {
+// Unawaited is the finding that a bundle requires another one that the same run changes and does not wait for; at is where that is written.
+func Unawaited(bundle, need string, at diag.Pos) diag.Finding {
 	f := diag.Errorf("missing-bundle", "bundle %s requires %s, which this run would not wait for", bundle, need)
-	f.Why = "with --wait=false nobody knows whether it got ready"
+	f.Pos, f.Why = at, "with --wait=false nobody knows whether it got ready"
 	f.Fix = "leave --wait=false out, or apply " + need + " first and wait: --bundle " + need
 	return f
 }

@@ -238,7 +238,16 @@ func (v *vetter) data() {
 				continue
 			case encoded[field]:
 				if _, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(s, "\n", "")); err != nil {
-					v.add("data", field+"."+k, "is not base64")
+					n := diag.Errorf("data", "is not base64")
+					switch {
+					case strings.HasPrefix(s, "ENC["):
+						n.Fix = diag.FixEncrypted
+					case field == "data":
+						n.Fix = "write it under stringData, where it stands as it is, or encode it"
+					default:
+						n.Fix = "encode it"
+					}
+					v.addFinding(n, field+"."+k)
 				}
 				total += len(s) / 4 * 3
 			default:

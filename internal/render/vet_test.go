@@ -58,6 +58,7 @@ func TestVetObject(t *testing.T) {
 		"annotation size":  {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, annotations: {a: " + strings.Repeat("x", 256<<10) + "}}", "too-large", "metadata.annotations"},
 		"secret size":      {head("v1", "Secret", "x") + "stringData: {a: " + strings.Repeat("x", 1<<20+1) + "}", "too-large", ""},
 		"secret base64":    {head("v1", "Secret", "x") + "data: {a: \"*\"}", "data", "data.a"},
+		"secret encrypted": {head("v1", "Secret", "x") + "data: {a: \"ENC[AES256_GCM,data:eA==]\"}", "data", "data.a"},
 		"secret number":    {head("v1", "Secret", "x") + "stringData: {a: 5}", "data", "stringData.a"},
 		"config map size":  {head("v1", "ConfigMap", "x") + "data: {a: " + strings.Repeat("x", 1<<20+1) + "}", "too-large", ""},
 		"config map key":   {head("v1", "ConfigMap", "x") + "data: {a/b: x}", "data", "data.a/b"},

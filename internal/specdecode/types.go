@@ -54,17 +54,29 @@ func (d *Decoder) readFields(s Struct, to reflect.Value, tags []Tag) bool {
 		case i >= 0:
 			d.field(f, to, tags[i])
 		case slices.Contains(later, f.Name):
-			d.Errorf(f.Value, "not-available", "%s is not available in this version", f.Name)
+			fix := ""
+			if names := known(tags); len(names) <= mostNamed {
+				fix = "there is: " + strings.Join(names, ", ")
+			}
+			d.Fixf(f.Value, fix, "not-available", "%s is not available in this version", f.Name)
 			all = false
 		default:
-			var names []string
-			for _, t := range tags {
-				names = append(names, t.Name)
-			}
-			d.Add(diag.UnknownField("", f.Name, diag.Pos{}, append(names, later...)), f.Value)
+			d.Add(diag.UnknownField("", f.Name, diag.Pos{}, append(known(tags), later...)), f.Value)
 		}
 	}
 	return all
+}
+
+// mostNamed is how many fields are named beside one that is not available yet.
+const mostNamed = 6
+
+// known are the names of fields.
+func known(tags []Tag) []string {
+	var names []string
+	for _, t := range tags {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // field reads one field of a struct, and notes where it stands as far as the type wants to know.

@@ -79,7 +79,7 @@ func (c *collector) follow(dir string, at diag.Pos) {
 		}
 	}
 	if file == "" {
-		c.find(at, "no-kustomization", fmt.Sprintf("%s holds no %s", c.shown(dir), names[0]), "")
+		c.find(at, "no-kustomization", fmt.Sprintf("%s holds no %s", c.shown(dir), names[0]), c.below(dir))
 		return
 	}
 	full := path.Join(dir, file)
@@ -91,6 +91,36 @@ func (c *collector) follow(dir string, at diag.Pos) {
 	for _, doc := range c.documents(full, text) {
 		c.kustomization(dir, full, doc)
 	}
+}
+
+// mostBelow is how many directories with a kustomization are named.
+const mostBelow = 12
+
+// below says which directories below one hold a kustomization, two levels deep; "" where none does, or very many.
+func (c *collector) below(dir string) string {
+	var found []string
+	level := []string{dir}
+	for range 2 {
+		var next []string
+		for _, d := range level {
+			entries, _ := c.within.ReadDir(d)
+			for _, e := range entries[:min(len(entries), mostBelow*mostBelow)] {
+				if sub := path.Join(d, e.Name()); e.IsDir() && e.Name() != ".git" {
+					next = append(next, sub)
+				}
+			}
+		}
+		for _, d := range next {
+			if slices.ContainsFunc(names, func(n string) bool { isDir, err := c.isDir(path.Join(d, n)); return err == nil && !isDir }) {
+				found = append(found, c.shown(d))
+			}
+		}
+		level = next[:min(len(next), mostBelow*mostBelow)]
+	}
+	if len(found) == 0 || len(found) > mostBelow {
+		return ""
+	}
+	return "name the directory of one: " + strings.Join(found, ", ")
 }
 
 // documents are the YAML documents of a file that are maps; what is no YAML is said.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -91,6 +92,9 @@ func missing(format string, args ...any) diag.Finding {
 	return f
 }
 
+// errNoDirectory is why what is named as a kustomization's directory is none.
+var errNoDirectory = errors.New("it is not a directory")
+
 // locate finds the root and the kustomization's directory below it; both lie in the repository of the file that names them.
 func locate(src *v1alpha1.KustomizeSource) (root, start string, f *diag.Finding) {
 	bound, err := rootfs.Bounds(src.Dir)
@@ -117,11 +121,14 @@ func locate(src *v1alpha1.KustomizeSource) (root, start string, f *diag.Finding)
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(dir); err == nil && !info.IsDir() {
-			err = errors.New("it is not a directory")
+			err = errNoDirectory
 		}
 	}
 	if err != nil {
 		n := missing("%s: %s", src.Path, reason(err))
+		if errors.Is(err, errNoDirectory) && slices.Contains(names, filepath.Base(dir)) {
+			n.Fix = "name its directory: " + path.Dir(filepath.ToSlash(src.Path))
+		}
 		return "", "", &n
 	}
 	if src.Root != "" {
