@@ -51,7 +51,7 @@ func (s *session) printError(err error) {
 		s.differFor(fe.Findings)
 		return
 	}
-	text := strings.TrimSpace(err.Error())
+	text := strings.TrimSpace(diag.Text(err))
 	_ = report.Findings(s.Err, diag.Findings{{Severity: diag.Error, What: firstLine(text), Why: restLines(text)}}, s.style(s.Err))
 }
 

@@ -78,6 +78,10 @@ func (s Show) finding(e errors.Error) diag.Finding {
 		}
 	}
 	f.Fix = jsonFix(text)
+	if y, ok := e.(*yamlError); ok {
+		y.describe(&f, s)
+		return f
+	}
 	if m := textPos.FindStringSubmatch(text); m != nil && len(places) == 0 {
 		line, _ := strconv.Atoi(m[2])
 		if file := s.file(m[1]); file != "" {

@@ -23,7 +23,7 @@ func FromYAML(filename string, src []byte) (*ast.File, error) {
 	}
 	f, err := extractYAML(filename, src)
 	if err != nil {
-		return nil, err
+		return nil, ofFile(filename, err)
 	}
 	data := FileData(f)
 	if at := deeper(data, DefaultLimits().Nesting); at != nil {

@@ -240,7 +240,7 @@ func From(err error, code string) Findings {
 	if t, ok := errors.AsType[teller](err); ok {
 		return Findings{t.Told()}
 	}
-	return Findings{Errorf(code, "%s", err.Error())}
+	return Findings{Errorf(code, "%s", Text(err))}
 }
 
 // FromAll are the findings of several errors, each once; see From.

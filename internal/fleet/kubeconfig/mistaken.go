@@ -31,7 +31,7 @@ func mistaken(path string, data []byte) *diag.Finding {
 	f, err := cuelang.FromYAML(path, data)
 	if err != nil {
 		for _, n := range cuelang.YAMLFindings(path, data, err) {
-			return no(path, syntaxError(path, n), n.Fix)
+			return no(path, syntaxError(data, n), n.Fix)
 		}
 		return no(path, "it is no YAML", "")
 	}
@@ -46,14 +46,10 @@ func mistaken(path string, data []byte) *diag.Finding {
 	return kindOf(path, fields)
 }
 
-// syntaxError says where a file is no YAML. Where the finding has no position its text begins with it.
-func syntaxError(path string, n diag.Finding) string {
-	if n.Pos.Line > 0 {
-		return fmt.Sprintf("line %d: %s", n.Pos.Line, plainCause(n))
-	}
-	rest, _ := strings.CutPrefix(n.What, path+":")
-	if line, _, ok := strings.Cut(rest, ": "); ok && strings.Trim(line, "0123456789") == "" {
-		return "line " + line + ": it is no YAML"
+// syntaxError says where a file is no YAML: at its last line where that is its end.
+func syntaxError(data []byte, n diag.Finding) string {
+	if line := min(n.Pos.Line, bytes.Count(bytes.TrimSpace(data), []byte("\n"))+1); line > 0 {
+		return fmt.Sprintf("line %d: %s", line, plainCause(n))
 	}
 	return "it is no YAML"
 }
