@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
@@ -80,11 +79,15 @@ func (r *run) used(ctx context.Context) []source.Use {
 
 // head is the digest of the bundle's files, the content of its sources, and the rollout: the same whatever is selected.
 func (r *run) head(used []source.Use) string {
-	env := maps.Clone(r.req.Env)
-	maps.DeleteFunc(env, func(name, value string) bool {
-		return !r.req.RuntimeFromEnv || !r.uses(name) || fleet.SecretVar(name, value)
-	})
-	return source.Head(r.program.Digest(), used, r.files.Read(), env, r.fleet)
+	return source.Head(r.program.Digest(), used, r.files.Read(), r.environment(), r.fleet)
+}
+
+// environment are its values that the documents read and that are no secrets, by name.
+func (r *run) environment() map[string]string {
+	if !r.req.RuntimeFromEnv {
+		return nil
+	}
+	return fleet.PlainVars(r.req.Env, r.uses)
 }
 
 // factsOf are the target's facts where it was asked, else what the fleet file says: nobody's credentials decide what the sources are.

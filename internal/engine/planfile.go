@@ -35,7 +35,8 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 		}
 	}
 	file := planfile.File{Salt: planfile.NewSalt()}
-	s := fleetplan.Decided{Paths: r.input.Paths, Selection: r.req.Selection, PlanOptions: r.req.PlanOptions, Context: r.req.Access.Context, Inputs: r.inputs()}
+	digests := planfile.NewDigests(file.Salt)
+	s := fleetplan.Decided{Paths: r.input.Paths, Selection: r.req.Selection, PlanOptions: r.req.PlanOptions, Context: r.req.Access.Context, Inputs: r.inputs(digests)}
 	if fp.RollbackTo != nil { // the one before the newest may be another one then
 		s.To = fp.RollbackTo.Rollout
 	}
@@ -43,7 +44,7 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 	if file.Request, err = json.Marshal(s); err != nil {
 		return "", nil, err
 	}
-	if file.Plan, err = fp.written(planfile.NewDigests(file.Salt)); err != nil {
+	if file.Plan, err = fp.written(digests); err != nil {
 		return "", nil, err
 	}
 	var warnings diag.Findings
@@ -61,14 +62,14 @@ func (e *Engine) SavePlan(fp *Prepared, w io.Writer) (string, diag.Findings, err
 	return planfile.Digest(text), warnings, err
 }
 
-// inputs are the digests of everything the plan was read from.
-func (r *run) inputs() planfile.Inputs {
+// inputs are the digests of everything the plan was read from, as a file has them.
+func (r *run) inputs(digests *planfile.Digests) planfile.Inputs {
 	files, sources := r.files.Read(), map[string]string{}
 	maps.Copy(files, r.input.Files)
 	for _, u := range r.sources.Used() {
 		sources[r.Redactor.Sweep(u.Key())] = u.Resolved.Digest // repositories may hold a password
 	}
-	return planfile.NewInputs(r.input.Dir, files, sources)
+	return planfile.NewInputs(r.input.Dir, files, sources).With(r.environment(), digests)
 }
 
 // written is the plan as a file has it: digests of what holds secrets keyed, and every text redacted.
@@ -140,8 +141,9 @@ func (e *Engine) LoadPlan(ctx context.Context, in io.Reader, req Request) (*Prep
 		return nil, err
 	}
 	now.Resume(old, s.ID, req.ConfirmDelete, req.Wait)
-	if findings = s.Inputs.Compare(now.run.inputs()); len(findings) == 0 {
-		findings = fleetplan.Verify(old, now.promised(), planfile.NewDigests(file.Salt).Same, seal != planfile.Sound)
+	digests := planfile.NewDigests(file.Salt)
+	if findings = s.Inputs.Compare(now.run.inputs(digests)); len(findings) == 0 {
+		findings = fleetplan.Verify(old, now.promised(), digests.Same, seal != planfile.Sound)
 	}
 	if len(findings) > 0 {
 		now.run.close()

@@ -225,6 +225,28 @@ func TestSavedPlanIsStale(t *testing.T) {
 	refusedFor(t, err, "bundle.yaml", "files are not here", r.dir)
 }
 
+// A saved plan whose runtime values are others now says which ones, and not what they are.
+func TestSavedPlanOfOtherRuntimeValues(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("app.yaml", r.configMap("a", "k: one"))
+	path := r.write("t.cue", `_t: string @timoni(runtime:string:TIER)
+bundle: {apiVersion: "v1alpha1", name: "`+r.name+`", instances: "app-\(_t)": {namespace: "`+r.name+`", manifests: paths: ["app.yaml"]}}
+`)
+	req := r.request()
+	docs(&req).Files, req.RuntimeFromEnv, req.Env = []string{path}, true, map[string]string{"TIER": "gold-tier", "OTHER": "1"}
+	text := r.save(r.plan(req))
+	if strings.Contains(text, `"runtime":{"TIER":"gold-tier"`) || strings.Contains(text, "OTHER") {
+		t.Errorf("the file has more than it needs: %s", text)
+	}
+	req.Env = map[string]string{"TIER": "silver-tier", "OTHER": "2"}
+	_, err := r.LoadPlan(t.Context(), strings.NewReader(text), Request{Input: req.Input, RunOptions: RunOptions{Access: req.Access}})
+	refusedFor(t, err, "runtime value TIER changed since the plan was made")
+	if strings.Contains(err.Error(), "-tier") || strings.Contains(err.Error(), "OTHER") {
+		t.Error(err)
+	}
+}
+
 // What a plan file names outside of the repository is not read, nor is its digest compared, before somebody vouches for the file.
 func TestUnvouchedPlanReadsNothingOutside(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,17 @@ var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSWORT", "PASSPHRASE"
 // SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
 func SecretVar(name, value string) bool { return SecretName(name) || secretForm(value) }
 
+// PlainVars are the variables of an environment that are used and are no secrets, by name.
+func PlainVars(env map[string]string, uses func(name string) bool) map[string]string {
+	out := map[string]string{}
+	for name, value := range env {
+		if uses(name) && !SecretVar(name, value) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
 // longestEncoded is how often a text may be encoded, one around the other, that is looked into.
 const longestEncoded = 4
 

@@ -24,6 +24,8 @@ type Inputs struct {
 	// Files are the digests of the files by name, as seen from Dir; Sources those of other content.
 	Files   map[string]string `json:"files,omitempty"`
 	Sources map[string]string `json:"sources,omitempty"`
+	// Runtime are keyed digests of the environment's values that the documents read, by name.
+	Runtime map[string]string `json:"runtime,omitempty"`
 }
 
 // NewInputs collects digests; names of files may be absolute.
@@ -34,6 +36,16 @@ func NewInputs(dir string, files, sources map[string]string) Inputs {
 			name = rel
 		}
 		in.Files[filepath.ToSlash(name)] = digest
+	}
+	return in
+}
+
+// With is what was read with the environment's values that it needed, by name: their digests are keyed for one file.
+func (in Inputs) With(env map[string]string, digests *Digests) Inputs {
+	in.Runtime = map[string]string{}
+	for name, value := range env {
+		sum := sha256.Sum256([]byte(value))
+		in.Runtime[name] = digests.Key("sha256:" + hex.EncodeToString(sum[:]))
 	}
 	return in
 }
@@ -72,13 +84,17 @@ func (in Inputs) Moved(here string) diag.Findings {
 	return diag.Findings{f}
 }
 
-// Compare says what differs between what a plan was read from and what one was that was made now; nothing is read.
+// Compare says what differs between what a plan was read from and what one was that was made now, keyed for the plan's file; nothing is read.
 func (in Inputs) Compare(now Inputs) diag.Findings {
 	var findings diag.Findings
+	if in.Runtime == nil { // an earlier version's file has none
+		now.Runtime = nil
+	}
+	const again = "plan again"
 	for _, kind := range []struct {
-		name     string
-		old, now map[string]string
-	}{{"", in.Files, now.Files}, {"source ", in.Sources, now.Sources}} {
+		name, fix string
+		old, now  map[string]string
+	}{{"", again, in.Files, now.Files}, {"source ", again, in.Sources, now.Sources}, {"runtime value ", again + ", or set it in the environment as it was", in.Runtime, now.Runtime}} {
 		names := slices.Sorted(maps.Keys(kind.old))
 		for name := range kind.now {
 			if _, ok := kind.old[name]; !ok {
@@ -89,14 +105,18 @@ func (in Inputs) Compare(now Inputs) diag.Findings {
 		for _, name := range names {
 			old, had := kind.old[name]
 			digest, has := kind.now[name]
+			what := "changed since the plan was made"
 			switch {
 			case !has:
-				findings = append(findings, stale("%s%s is not read any more", kind.name, name))
+				what = "is not read any more"
 			case !had:
-				findings = append(findings, stale("%s%s is read now, and was not", kind.name, name))
-			case old != digest:
-				findings = append(findings, stale("%s%s changed since the plan was made", kind.name, name))
+				what = "is read now, and was not"
+			case old == digest:
+				continue
 			}
+			f := stale("%s%s %s", kind.name, name, what)
+			f.Fix = kind.fix
+			findings = append(findings, f)
 		}
 	}
 	return findings

@@ -3,6 +3,7 @@ package planfile
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,5 +63,32 @@ func TestInputsCompare(t *testing.T) {
 	want := "the plan is stale: y is not read any more|the plan is stale: z is read now, and was not|the plan is stale: source oci://m 1.x changed since the plan was made"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A value of the environment that is another one is named, and its text is in no file; a file of before that kept none has nothing to compare.
+func TestInputsCompareRuntimeValues(t *testing.T) {
+	with := func(salt string, env map[string]string) Inputs {
+		return NewInputs("", nil, nil).With(env, NewDigests([]byte(salt)))
+	}
+	old := with("salt", map[string]string{"TIER": "gold", "SIZE": "3", "GONE": "x"})
+	text, err := json.Marshal(old)
+	if err != nil || strings.Contains(string(text), "gold") || old.Runtime["TIER"] == with("other", map[string]string{"TIER": "gold"}).Runtime["TIER"] {
+		t.Errorf("%v: %s", err, text)
+	}
+	var got []string
+	for _, f := range old.Compare(with("salt", map[string]string{"TIER": "silver", "SIZE": "3", "CAME": "x"})) {
+		got = append(got, f.What)
+		if !strings.Contains(f.Fix, "as it was") {
+			t.Errorf("what to do: %s", f.Fix)
+		}
+	}
+	want := "the plan is stale: runtime value CAME is read now, and was not|the plan is stale: runtime value GONE is not read any more|the plan is stale: runtime value TIER changed since the plan was made"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got %q", got)
+	}
+	before := Inputs{}
+	if fs := before.Compare(old); len(fs) > 0 {
+		t.Errorf("of a file that kept none: %v", fs)
 	}
 }

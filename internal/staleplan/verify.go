@@ -48,7 +48,11 @@ func Verify(saved, now *plan.Plan, sameDigest func(saved, now string) bool, show
 	var findings diag.Findings
 	for _, ref := range refs {
 		if what := differs(before[ref], after[ref], sameDigest, shown); what != "" {
-			findings = append(findings, staleObject(ref, what))
+			f := staleObject(ref, what)
+			if !shown && otherwise(before[ref], after[ref], sameDigest) {
+				f.Because("it is declared otherwise, though the files and sources are the same: a value has changed that a reference, a secret of the environment, the cluster or another object gives")
+			}
+			findings = append(findings, f)
 		}
 	}
 	if len(findings) > 0 {
@@ -70,6 +74,17 @@ func Verify(saved, now *plan.Plan, sameDigest func(saved, now string) bool, show
 		}
 	}
 	return findings
+}
+
+// otherwise reports whether an object is declared otherwise now than when a plan was saved, whatever became of it on the cluster.
+func otherwise(saved, now []plan.Change, sameDigest func(saved, now string) bool) bool {
+	switch {
+	case len(now) == 0:
+		return false
+	case len(saved) == 0:
+		return now[0].Code == plan.CodeChanged
+	}
+	return len(saved) == len(now) && saved[0].Digest != "" && now[0].Digest != "" && !sameDigest(saved[0].Digest, now[0].Digest)
 }
 
 func byRef(changes []plan.Change) map[object.Ref][]plan.Change {

@@ -78,6 +78,31 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// Of what is declared otherwise than in a saved plan it is said that a value was changed which is in no file; of what somebody changed on the cluster
+// it is not, nor where the plan file may have been edited.
+func TestVerifyTellsOfValues(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}
+	change := func(code plan.Code, digest, hash string) *plan.Plan {
+		return planOf(plan.Change{Action: plan.Update, Ref: ref, Code: code, Digest: digest, UID: "u1", ResourceVersion: hash, ApplyHash: hash})
+	}
+	for name, c := range map[string]struct {
+		saved, now *plan.Plan
+		shown      bool
+		want       bool
+	}{
+		"unchanged then, declared otherwise now": {planOf(), change(plan.CodeChanged, "d1", "o1"), false, true},
+		"unchanged then, drifted now":            {planOf(), change(plan.CodeDrift, "d1", "o1"), false, false},
+		"renders differently":                    {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d2", "o1"), false, true},
+		"renders differently than in any file":   {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d2", "o1"), true, false},
+		"somebody wrote":                         {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d1", "o2"), false, false},
+		"needs nothing any more":                 {change(plan.CodeChanged, "d1", "o1"), planOf(), false, false},
+	} {
+		if got := Verify(c.saved, c.now, same, c.shown); len(got) != 1 || strings.Contains(got[0].Why, "a value has changed that a reference") != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // fill gives every field of a value something else than nothing, so that what a file does not hold shows.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
