@@ -30,7 +30,7 @@ type form struct {
 
 // formsOf lists what a value may look like: as it is, without white space at its ends, each of its lines, each text in it
 // where it is a JSON or YAML document, the password of a URL; each of these quoted (JSON, also twice and with HTML escapes;
-// Go, CUE; YAML; HTML), percent-encoded, in upper and lower case, in base64 (also twice, and inside the base64 of a longer
+// Go, CUE; YAML; HTML), percent-encoded, in upper and lower case, as titles, in base64 (also twice, and inside the base64 of a longer
 // text) and hex. Every part is as strong as it is itself, whatever it was taken from.
 // Numbers are left to numbersOf, unless they stand for nothing else.
 func formsOf(value string, parts []string) []form {
@@ -56,7 +56,7 @@ func formsOf(value string, parts []string) []form {
 			add(quoteInner(part), s, word)
 			continue
 		}
-		for _, cased := range cases(part) {
+		for _, cased := range cases(part, s) {
 			add(cased, s, word)
 			for _, text := range quoted(cased) {
 				add(text, s, word)
@@ -176,14 +176,6 @@ func telling(text string) bool {
 		return false
 	}
 	return len(text) >= shortestCased || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-}
-
-// cases are a text as it is, and if it is long enough in upper and lower case.
-func cases(part string) []string {
-	if len(part) < shortestCased {
-		return []string{part}
-	}
-	return []string{part, strings.ToUpper(part), strings.ToLower(part)}
 }
 
 // inner is a quoted text without its quotes.
