@@ -95,11 +95,28 @@ func (b *Between) Find(clusters []Cluster, bundle string) error {
 		if bundle != "" && l.name != bundle {
 			continue
 		}
+		b.Findings = append(b.Findings, l.failed()...)
 		if one, ok := b.one(l); ok {
 			b.Bundles = append(b.Bundles, one)
 		}
 	}
 	return nil
+}
+
+// failed warns of clusters on which the newest release of a bundle failed: what it declares is compared, and may not all be there.
+func (l *ledger) failed() (out diag.Findings) {
+	for _, r := range l.rows {
+		if len(r.kept.Records) == 0 || r.kept.Records[0].Phase != release.Failed {
+			continue
+		}
+		at := r.kept.Records[0]
+		f := diag.Warnf("failed-release", "release %s of %s failed here: it is compared as it was declared, and may not run so", at.Called().String(), l.name)
+		if f.Cluster, f.Fix = r.cluster.Name, "hawser status "+l.name+" tells what is not ready"; len(at.Unfinished) > 0 {
+			f.Why = "undone or not ready: " + strings.Join(plan.Unfinished(at.Unfinished, at.NotBegun), ", ")
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // has is what a cluster has of a bundle now.

@@ -78,6 +78,24 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+// A cluster on which the newest release failed is compared as that was declared, and is not one of which nobody knows: it is warned of.
+func TestBetweenOfAFailedRelease(t *testing.T) {
+	fine, failed := rec(1, 2, release.Succeeded), rec(1, 2, release.Failed)
+	failed.Unfinished = []string{"web"}
+	for name, c := range map[string]struct {
+		at   release.Record
+		want int
+	}{"failed": {failed, 1}, "succeeded": {fine, 0}} {
+		b := &Between{From: Side{"s", []string{"s1"}}, To: Side{"p", []string{"p1"}}}
+		if err := b.Find([]Cluster{keeps("s1", fine), keeps("p1", c.at)}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.Findings) != c.want || len(b.Unknown()) > 0 || c.want == 1 && (b.Findings[0].Cluster != "p1" || !strings.Contains(b.Findings[0].Why, "web")) {
+			t.Errorf("%s: %v, unknown %v", name, b.Findings, b.Unknown())
+		}
+	}
+}
+
 // bySet is a store of what records declare, by the digest of their sets.
 type bySet struct {
 	release.Store

@@ -14,6 +14,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/plan"
@@ -88,8 +89,29 @@ func Plan(ctx context.Context, p Planner, req engine.Request, names func(context
 			break
 		}
 	}
+	if out.alike() {
+		return Bundles{{Name: req.Bundle, Request: req, Err: out[0].Err}}
+	}
 	out.confirm(req.ConfirmDelete)
 	return out
+}
+
+// alike reports whether all have one and the same mistake: it is one of the files, or of what all of them need, and told once.
+func (bs Bundles) alike() bool {
+	return !slices.ContainsFunc(bs, func(b *Bundle) bool { return !Alike(b.Err, bs[0].Err) })
+}
+
+// Alike reports whether two errors say the same; no error is like none.
+func Alike(a, b error) bool {
+	return a != nil && b != nil && exitcode.Of(a) == exitcode.Of(b) && slices.EqualFunc(said(a), said(b), diag.Finding.Equal)
+}
+
+// said is what an error says, in one order.
+func said(err error) diag.Findings {
+	if r, ok := errors.AsType[*fleetplan.RefusedError](err); ok {
+		return r.Findings.Sorted()
+	}
+	return diag.From(err, "error").Sorted()
 }
 
 // Delete plans the deletion of every bundle that a request stands for: where the files hold several, those that require others
@@ -103,7 +125,11 @@ func Delete(ctx context.Context, d Plans, req engine.Request, names func(context
 	}
 	number := req.ConfirmDelete
 	req.ConfirmDelete = nil
-	out := Deletions(ctx, d, req, all).present()
+	out := Deletions(ctx, d, req, all)
+	if out.alike() {
+		return Bundles{{Name: req.Bundle, Request: req, Err: out[0].Err}}
+	}
+	out = out.present()
 	out.confirm(number)
 	return out
 }

@@ -29,6 +29,7 @@ type planner struct {
 	unchanged, awaits bool
 	asked             []string
 	doubts            diag.Findings
+	errs              map[string]error // by bundle
 }
 
 func (p *planner) Plan(ctx context.Context, req engine.Request) (*engine.Prepared, error) {
@@ -42,6 +43,9 @@ func (p *planner) Plan(ctx context.Context, req engine.Request) (*engine.Prepare
 		return nil, diag.Findings{place.Which("", nil)}.Err()
 	}
 	p.asked = append(p.asked, "plan "+req.Bundle+strings.Join(slices.Sorted(maps.Keys(req.Before)), ""))
+	if err := p.errs[req.Bundle]; err != nil {
+		return nil, err
+	}
 	if req.Bundle == p.wrong {
 		return nil, errors.New("no such file")
 	}
@@ -144,6 +148,31 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// A mistake that all bundles have is told once; where one has another, or none, each has its own.
+func TestOneMistakeOfAll(t *testing.T) {
+	stale := func(why string) error {
+		return &fleetplan.RefusedError{Findings: diag.Findings{diag.Errorf("lock", "the lock file is stale"), diag.Errorf("lock", "%s", why)}}
+	}
+	for name, c := range map[string]struct {
+		errs map[string]error
+		want int
+	}{
+		"all alike":        {map[string]error{"a": errors.New("no kubeconfig"), "b": errors.New("no kubeconfig"), "c": errors.New("no kubeconfig")}, 1},
+		"all are refused":  {map[string]error{"a": stale("x"), "b": stale("x"), "c": stale("x")}, 1},
+		"one has another":  {map[string]error{"a": stale("x"), "b": stale("y"), "c": stale("x")}, 3},
+		"one has none":     {map[string]error{"a": stale("x"), "c": stale("x")}, 3},
+		"another code":     {map[string]error{"a": stale("x"), "b": stale("x").(*fleetplan.RefusedError).Findings.Err(), "c": stale("x")}, 3},
+		"none has any":     {nil, 3},
+		"the last has one": {map[string]error{"c": errors.New("no kubeconfig")}, 3},
+	} {
+		for _, bundles := range []Bundles{Plan(t.Context(), &planner{errs: c.errs}, engine.Request{}, names()), Delete(t.Context(), &planner{errs: c.errs}, engine.Request{}, names())} {
+			if len(bundles) != c.want || c.want == 1 && (bundles[0].Name != "" || !Alike(bundles[0].Err, c.errs["a"])) {
+				t.Errorf("%s: %d parts, the first of %q: %v", name, len(bundles), bundles[0].Name, bundles[0].Err)
+			}
+		}
+	}
+}
+
 // A request for one bundle, and files with but one, are planned once; who cannot name the bundles has the refusal.
 func TestOne(t *testing.T) {
 	p := &planner{}
@@ -181,6 +210,9 @@ func (p *planner) planDelete(_ context.Context, req engine.Request) (*engine.Pre
 		return nil, diag.Findings{place.Which("", nil)}.Err()
 	}
 	p.asked = append(p.asked, "plan "+req.Bundle+strings.Join(slices.Sorted(maps.Keys(req.Before)), ""))
+	if err := p.errs[req.Bundle]; err != nil {
+		return nil, err
+	}
 	if req.Bundle == p.wrong {
 		return nil, errors.New("no answer")
 	}
