@@ -83,7 +83,7 @@ func (s *session) planEach(cmd *cobra.Command, req engine.Request, show func(Eng
 func (s *session) showEach(cmd *cobra.Command, eng Engine, bundles operation.Bundles, show func(Engine, *engine.Prepared) error) (int, error) {
 	defer bundles.Close()
 	if s.opts.planOut != "" && len(bundles) > 1 {
-		return 0, usagef("the files hold %d bundles, and a saved plan is of one: choose with --bundle, with a file for each", len(bundles))
+		return 0, usagef("the files hold %d bundles, and a saved plan is of one: choose with --bundle, with a file for each; one that requires another is saved when that one was applied", len(bundles))
 	}
 	code := exitcode.Done
 	for i, b := range bundles {
