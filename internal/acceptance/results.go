@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Results struct {
 	Tests map[string]string `json:"tests"`
 	// Broken are packages that failed as a whole: they did not compile, or ended outside of a test.
 	Broken []string `json:"broken,omitempty"`
+	// Seconds is how long tests took that took a second or more, subtests not among them: those beside others wait for them.
+	Seconds map[string]float64 `json:"seconds,omitempty"`
 }
 
 // Read reads a results file; one that is not there is empty.
@@ -58,6 +61,15 @@ func (r *Results) Summary(out io.Writer) {
 		for _, t := range failed[pkg] {
 			fmt.Fprintf(out, "failed: %s.%s\n", pkg, t)
 		}
+	}
+}
+
+// Slowest names the tests that took the longest, at most n, a line each: where the time of the next run can be saved.
+func (r *Results) Slowest(n int, out io.Writer) {
+	names := slices.Collect(maps.Keys(r.Seconds))
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(r.Seconds[b], r.Seconds[a]), cmp.Compare(a, b)) })
+	for _, name := range names[:min(n, len(names))] {
+		fmt.Fprintf(out, "slow: %4.0f s %s\n", r.Seconds[name], name)
 	}
 }
 
@@ -153,6 +165,12 @@ func (c *collector) line(line []byte) {
 			return
 		}
 		c.Tests[key] = e.Action
+		if e.Elapsed >= 1 && !strings.Contains(e.Test, "/") {
+			if c.Seconds == nil {
+				c.Seconds = map[string]float64{}
+			}
+			c.Seconds[key] = e.Elapsed
+		}
 		if e.Action == "fail" {
 			c.failed++
 			c.print(key)

@@ -142,3 +142,21 @@ func TestCollectExit(t *testing.T) {
 		t.Errorf("%d failed", failed)
 	}
 }
+
+// The tests that took longest are named, those of a package beside one another; a part of a test is in the whole.
+func TestSlowest(t *testing.T) {
+	r := &Results{Tests: map[string]string{}}
+	if err := r.Collect(strings.NewReader(`{"Action":"pass","Package":"m/a","Test":"TestQuick","Elapsed":0.9}
+{"Action":"pass","Package":"m/a","Test":"TestLong/part","Elapsed":30}
+{"Action":"fail","Package":"m/a","Test":"TestLong","Elapsed":31.4}
+{"Action":"pass","Package":"m/b","Test":"TestSecond","Elapsed":1}
+{"Action":"pass","Package":"m/b","Test":"TestOther","Elapsed":7}
+`), &strings.Builder{}); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	r.Slowest(2, &out)
+	if want := "slow:   31 s m/a.TestLong\nslow:    7 s m/b.TestOther\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

@@ -48,6 +48,7 @@ func run(file, again string, more bool, since int64) (int, error) {
 	}
 	results.Summary(os.Stdout)
 	if since > 0 {
+		results.Slowest(15, os.Stdout)
 		fmt.Printf("the tests took %s\n", time.Since(time.Unix(since, 0)).Round(time.Second))
 	}
 	passed, failed, skipped := results.Count()
