@@ -70,8 +70,8 @@ CRASHES = ^(TestKilledAtEveryRequest|TestKilledAtEveryRequestWithLateValues|Test
 STORE_CRASHES = ^(TestMove|TestKilledAtEveryRequest|TestDeleteKilledAtEveryRequest)$$
 DEATHS ?= all
 crash: ## kills the process before and after every request of a run, and runs it again (DEATHS=3+1: every third, from the second)
-	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
-	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -timeout $(TIMEOUT) -ldflags=-w -run '$(STORE_CRASHES)' ./internal/release/kube ./internal/release/blob
+	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -vet=off -parallel 4 -timeout $(TIMEOUT) -ldflags=-w -v -run '$(CRASHES)' ./cmd/hawser
+	HAWSER_TEST_DEATHS=$(DEATHS) $(GO) test -count=1 -vet=off -parallel 4 -timeout $(TIMEOUT) -ldflags=-w -run '$(STORE_CRASHES)' ./internal/release/kube ./internal/release/blob
 
 cross: ## go vet for the other platforms that a release is made for, tests included
 	GOOS=darwin $(GO) vet ./cmd/hawser ./internal/cli ./internal/report ./internal/module/... ./internal/cache ./internal/format ./internal/built ./internal/rootfs ./internal/render/plain
