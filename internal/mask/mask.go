@@ -21,12 +21,21 @@ import (
 type Writer struct {
 	To   io.Writer
 	Mask func(string) string
+	// Show is told which texts are shown whatever is secret; nil shows none.
+	Show func(texts ...string)
 	// document is set for what is printed as a document: a text does not tell, as others have a say in it.
 	document bool
 }
 
 // Document is the Writer for a YAML document of ours, which comes in one piece.
-func (m *Writer) Document() io.Writer { return &Writer{To: m.To, Mask: m.Mask, document: true} }
+func (m *Writer) Document() io.Writer { return &Writer{To: m.To, Mask: m.Mask, Show: m.Show, document: true} }
+
+// Own takes note of lines of our own words, and of names, which nothing hides that somebody keeps as a secret.
+func (m *Writer) Own(lines ...string) {
+	if m.Show != nil {
+		m.Show(lines...)
+	}
+}
 
 // Write writes all of p or fails; the count is that of p's bytes.
 func (m *Writer) Write(p []byte) (int, error) {

@@ -145,12 +145,13 @@ func Base(kept map[object.Ref]object.Object, rendered bool) map[object.Ref]objec
 	return kept
 }
 
-// names are how an object is called: that is never masked for others' secrets.
+// names are how an object is called, alone and with its kind, as plans and events call it: that is never masked for others' secrets.
 func names(r object.Ref) []string {
-	if r.Namespace == "" {
-		return []string{r.Name}
+	out := []string{r.Name, r.String(), r.Slash()}
+	if r.Namespace != "" {
+		out = append(out, r.Namespace, r.Namespace+"/"+r.Name)
 	}
-	return []string{r.Name, r.Namespace, r.Namespace + "/" + r.Name}
+	return out
 }
 
 // of is the instance whose own secrets hide something in an object at places that are never secret, "" where not even they do.

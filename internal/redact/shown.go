@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -74,6 +75,7 @@ func (r *Redactor) isShown(about, text string) shows {
 // wide ones also part what is hidden; the narrow ones do not, so that nobody finds out what a secret is made of by guessing parts of it.
 var parts = []func(line string) int{
 	func(line string) int { return len(line) },
+	upToColumn,
 	upToQuote,
 	until("\""),
 	until("[]"),
@@ -83,7 +85,16 @@ var parts = []func(line string) int{
 }
 
 // wide is how many of the parts are wide.
-const wide = 5
+const wide = 6
+
+// upToColumn parts where two blanks do, behind those that a line begins with: the columns of our own layout.
+func upToColumn(line string) int {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	if i := strings.Index(line[indent:], "  "); i >= 0 {
+		return indent + i
+	}
+	return len(line)
+}
 
 // until parts at any of some characters.
 func until(ends string) func(string) int {
@@ -116,11 +127,29 @@ func (r *Redactor) unshown(about, text string, spans []span) []span {
 	if none || len(spans) == 0 {
 		return spans
 	}
-	spans = union(spans)
+	whole := union(spans)
+	spans = whole
 	for i, part := range parts {
-		spans = r.without(about, text, spans, part, i < wide, i == 1 || i == 2)
+		spans = r.without(about, text, spans, part, i < wide, i == 2 || i == 3)
 	}
-	return spans
+	return layout(text, spans, whole)
+}
+
+// layout are spans without the blanks and line ends beside what was shown of the whole ones: where a line ends is no secret.
+func layout(text string, spans, whole []span) (out []span) {
+	for _, s := range spans {
+		i := sort.Search(len(whole), func(i int) bool { return whole[i].to >= s.to })
+		if s.from != whole[i].from {
+			s.from = s.to - len(strings.TrimLeft(text[s.from:s.to], " \t\r\n"))
+		}
+		if s.to != whole[i].to {
+			s.to = s.from + len(strings.TrimRight(text[s.from:s.to], " \t\r\n"))
+		}
+		if s.from < s.to {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // without is what spans hide without what is shown when lines are parted in one way; where that is not wide, no less than a whole span is shown.
@@ -166,10 +195,27 @@ func (r *Redactor) isWhole(about, part string) shows {
 			out = max(out, r.isShown(about, plain))
 		}
 	}
-	if line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(part), "+-~|")); line != part {
+	if line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(unpainted(part)), marks)); line != part {
 		out = max(out, r.isShown(about, line))
 	}
 	return out
+}
+
+// marks are what lines of ours begin with: the signs of actions, those of differences, and the edges of tables.
+const marks = "+-~|±»<>=!?/"
+
+// unpainted is a text without the colours that a terminal shows it in.
+func unpainted(text string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "\x1b[")
+		out.WriteString(before)
+		end := strings.IndexByte(rest, 'm')
+		if !found || end < 0 {
+			return out.String() + rest
+		}
+		text = rest[end+1:]
+	}
 }
 
 // hidden are spans with one more, which is one with the last where they touch.

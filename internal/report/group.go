@@ -211,10 +211,11 @@ func layoutOf(st Style, now time.Time, sections []section) layout {
 func (l layout) section(o *out, s section) {
 	if width(s.head) <= o.st.width() || !o.st.narrow() {
 		for _, l := range foldHead(o.st, s.head) {
+			own(o.to, l)
 			o.line(l)
 		}
 	} else { // names are never left out
-		o.wrapped(0, s.head, "")
+		o.own(0, s.head, "")
 	}
 	if o.st.Stat {
 		return

@@ -38,6 +38,7 @@ func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 		body.WriteString(markdownLeft(left, len(sections), full))
 	}
 	out := head + body.String() + foot
+	own(w, strings.SplitN(head, "\n```", 2)[0])
 	if len(out) > MarkdownLimit {
 		out = cut(out, MarkdownLimit-60) + "\n\n_Cut here: the plan is longer than a comment may be._\n"
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/fleetplan"
@@ -13,8 +15,13 @@ import (
 // NewPlain returns a reader of events that writes one line each: time, then key=value pairs that say where, then one
 // verb, then what. Lines are stable, so that they can be searched: verbs and keys do not change within a version.
 func NewPlain(w io.Writer) func(fleetplan.Event) {
+	own(w, "begins", "compared", "connected", "ended", "failed", "notice", "ready", "soak", "started", "stopping", "waiting")
+	own(w, slices.Collect(maps.Values(done))...)
 	return func(e fleetplan.Event) {
 		if l := PlainLine(e); l != "" {
+			if e.Type == fleetplan.EventWritten || e.Type == fleetplan.EventReady || e.Type == fleetplan.EventSummary {
+				own(w, l)
+			}
 			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
 		}
 	}

@@ -55,7 +55,7 @@ func FirstWrite(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 
 // refusal is the last line of a plan that cannot be carried out.
 func refusal(o *out, problems int) {
-	o.line(o.st.paint(red, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem"))))
+	o.own(0, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem")), red)
 }
 
 // wholePlan prints what is to be read before a plan is confirmed: findings, groups, rollout, what deletions will want,
@@ -69,7 +69,7 @@ func wholePlan(o *out, p *fleetplan.FleetPlan, findings diag.Findings) {
 	if len(findings) == len(p.Findings) {
 		brake(o, p)
 	}
-	o.wrapped(0, totals(p), bold)
+	o.own(0, totals(p), bold)
 }
 
 // asked counts the clusters that a plan looked at, and says how many it did not ask.
@@ -91,7 +91,7 @@ func brake(o *out, p *fleetplan.FleetPlan) {
 		return
 	}
 	c := p.Counts()
-	o.line(o.st.paint(red, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", max(p.Confirm, c.Delete+c.Recreate))))
+	o.own(0, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", max(p.Confirm, c.Delete+c.Recreate)), red)
 	for _, why := range p.Guard {
 		for i, l := range wrap(clean(why), max(20, o.st.width()-5)) { // what goes on is indented further: a reason a line
 			o.line(strings.Repeat(" ", 3+2*min(i, 1)), l)

@@ -86,13 +86,14 @@ func (s Style) dot() string      { return s.pick("·", "-") }
 // out is a buffered writer of lines; the first write error ends all output and is kept.
 type out struct {
 	*bufio.Writer
+	to io.Writer
 	st Style
 	// quoted are the files of which lines were quoted, by name: many messages are about one file.
 	quoted map[string]*diag.Quotable
 }
 
 func newOut(w io.Writer, st Style) *out {
-	return &out{Writer: bufio.NewWriterSize(w, 64<<10), st: st, quoted: map[string]*diag.Quotable{}}
+	return &out{Writer: bufio.NewWriterSize(w, 64<<10), to: w, st: st, quoted: map[string]*diag.Quotable{}}
 }
 
 // line writes one line.
@@ -127,6 +128,23 @@ func (o *out) noted(indent int, text string, c ink) {
 	if text != "" {
 		o.wrapped(indent, text, c)
 	}
+}
+
+// Owner is a writer that is told which lines are our own words and what a plan's data is called, so that nothing which somebody keeps as a secret
+// hides them. What is not in them is masked as before.
+type Owner interface{ Own(texts ...string) }
+
+// own tells a writer of lines of our own, which it may show whatever is secret.
+func own(w io.Writer, lines ...string) {
+	if o, ok := w.(Owner); ok {
+		o.Own(lines...)
+	}
+}
+
+// own is wrapped for a sentence of our own, in which nothing is but numbers and names.
+func (o *out) own(indent int, text string, c ink) {
+	own(o.to, wrap(text, max(20, o.st.width()-indent))...)
+	o.wrapped(indent, text, c)
 }
 
 // count is "1 cluster" or "12 clusters".
