@@ -13,7 +13,7 @@ func (a *App) masked() *App {
 		return a
 	}
 	out := *a
-	out.Out, out.Err = &mask.Writer{To: a.Out, Mask: a.Mask}, &mask.Writer{To: a.Err, Mask: a.Mask}
+	out.Out, out.Err = &mask.Writer{To: a.Out, Mask: a.Mask, Show: a.Show}, &mask.Writer{To: a.Err, Mask: a.Mask, Show: a.Show}
 	is := a.IsTerminal
 	if is == nil {
 		is = terminal.Is

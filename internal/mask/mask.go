@@ -28,7 +28,9 @@ type Writer struct {
 }
 
 // Document is the Writer for a YAML document of ours, which comes in one piece.
-func (m *Writer) Document() io.Writer { return &Writer{To: m.To, Mask: m.Mask, Show: m.Show, document: true} }
+func (m *Writer) Document() io.Writer {
+	return &Writer{To: m.To, Mask: m.Mask, Show: m.Show, document: true}
+}
 
 // Own takes note of lines of our own words, and of names, which nothing hides that somebody keeps as a secret.
 func (m *Writer) Own(lines ...string) {

@@ -81,7 +81,7 @@ func TestShown(t *testing.T) {
 	var got shower
 	Show(p, &got)
 	slices.Sort(got.shown)
-	if !slices.Equal(got.left, []string{`"a:2"`, `{"kind":"User","name":"eve"}`, ""}) || !slices.Equal(got.shown, []string{" User", " eve", " subjects[eve]", "web a:1", "web a:2", "web note", "web spec.template.spec.containers[web].image", "web web"}) {
+	if !slices.Equal(got.left, []string{`"a:2"`, `{"kind":"User","name":"eve"}`, ""}) || !slices.Equal(got.shown, []string{" User", " eve", " subjects[eve]", "web RoleBinding note", "web RoleBinding/note", "web Rollout web", "web Rollout/web", "web a:1", "web a:2", "web note", "web spec.template.spec.containers[web].image", "web web"}) {
 		t.Errorf("%q", got)
 	}
 }

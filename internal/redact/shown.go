@@ -3,7 +3,6 @@ package redact
 import (
 	"encoding/json"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -26,6 +25,9 @@ func (r *Redactor) Show(instance string, texts ...string) {
 	}
 	for _, text := range texts {
 		r.show(instance, text)
+		if strings.Contains(text, "\x1b[") {
+			r.show(instance, laid(text))
+		}
 		if strings.Contains(text, "\n") {
 			for line := range strings.Lines(text) {
 				r.show(instance, strings.TrimSpace(line))
@@ -127,24 +129,18 @@ func (r *Redactor) unshown(about, text string, spans []span) []span {
 	if none || len(spans) == 0 {
 		return spans
 	}
-	whole := union(spans)
-	spans = whole
+	spans = union(spans)
 	for i, part := range parts {
 		spans = r.without(about, text, spans, part, i < wide, i == 2 || i == 3)
 	}
-	return layout(text, spans, whole)
+	return inked(text, spans)
 }
 
-// layout are spans without the blanks and line ends beside what was shown of the whole ones: where a line ends is no secret.
-func layout(text string, spans, whole []span) (out []span) {
+// inked are spans without the blanks and line ends at their own ends: where a line ends is no secret.
+func inked(text string, spans []span) (out []span) {
 	for _, s := range spans {
-		i := sort.Search(len(whole), func(i int) bool { return whole[i].to >= s.to })
-		if s.from != whole[i].from {
-			s.from = s.to - len(strings.TrimLeft(text[s.from:s.to], " \t\r\n"))
-		}
-		if s.to != whole[i].to {
-			s.to = s.from + len(strings.TrimRight(text[s.from:s.to], " \t\r\n"))
-		}
+		s.from = s.to - len(strings.TrimLeft(text[s.from:s.to], " \t\r\n"))
+		s.to = s.from + len(strings.TrimRight(text[s.from:s.to], " \t\r\n"))
 		if s.from < s.to {
 			out = append(out, s)
 		}
@@ -195,7 +191,7 @@ func (r *Redactor) isWhole(about, part string) shows {
 			out = max(out, r.isShown(about, plain))
 		}
 	}
-	if line := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(unpainted(part)), marks)); line != part {
+	if line := laid(part); line != part {
 		out = max(out, r.isShown(about, line))
 	}
 	return out
@@ -203,6 +199,11 @@ func (r *Redactor) isWhole(about, part string) shows {
 
 // marks are what lines of ours begin with: the signs of actions, those of differences, and the edges of tables.
 const marks = "+-~|±»<>=!?/"
+
+// laid is a part of a line of our layout without the colours and the mark before it.
+func laid(part string) string {
+	return strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(unpainted(part)), marks))
+}
 
 // unpainted is a text without the colours that a terminal shows it in.
 func unpainted(text string) string {

@@ -221,7 +221,7 @@ func (l layout) section(o *out, s section) {
 		return
 	}
 	if s.as != "" {
-		o.line("   as ", s.as, ", and")
+		o.own(colInstance, "as "+s.as+", and", "")
 	}
 	instance, begun := "", false
 	for _, c := range s.changes {

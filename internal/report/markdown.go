@@ -32,6 +32,7 @@ func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 			left = append(left, s)
 			continue
 		}
+		own(w, strings.SplitN(block, "\n", 2)[0])
 		body.WriteString(block)
 	}
 	if len(left) > 0 {

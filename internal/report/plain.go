@@ -19,9 +19,7 @@ func NewPlain(w io.Writer) func(fleetplan.Event) {
 	own(w, slices.Collect(maps.Values(done))...)
 	return func(e fleetplan.Event) {
 		if l := PlainLine(e); l != "" {
-			if e.Type == fleetplan.EventWritten || e.Type == fleetplan.EventReady || e.Type == fleetplan.EventSummary {
-				own(w, l)
-			}
+			own(w, fmt.Sprintf("%d/%d", e.Done, e.Total)) // of objects, whoever named them shows the names
 			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
 		}
 	}
