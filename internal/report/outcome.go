@@ -130,7 +130,7 @@ func clusterRow(c fleetplan.ClusterOutcome) row {
 func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error {
 	o := newOut(w, st)
 	if oc.Result == fleetplan.Succeeded || oc.Result == fleetplan.UpToDate {
-		o.wrapped(0, success(oc), green)
+		o.own(0, success(oc), green)
 		return o.ended(oc.Findings)
 	}
 	o.line()
