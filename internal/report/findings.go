@@ -73,6 +73,9 @@ func finding(o *out, f alike) {
 	if o.st.Verbose > 0 && f.Code != "" {
 		label += " [" + f.Code + "]"
 	}
+	if strings.HasPrefix(f.Code, "hidden-by") { // a secret may not hide that it hides something
+		own(o.to, wrap(label+": "+f.What, o.st.width())...)
+	}
 	if len(f.others) == 0 {
 		headline(o, label+":", c, clean(f.What))
 		place(o, f.Merged)

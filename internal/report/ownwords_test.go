@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/mask"
 	"hawser.dev/hawser/internal/maskguard"
@@ -20,7 +21,7 @@ import (
 )
 
 // ours are the parts of our output that nobody may hide: marks, kinds and names of objects, clusters, numbers, verbs.
-var ours = regexp.MustCompile(`(?m)^(?: *[-+~±<!?=] [A-Z]\w+ \S+|[A-Z]  \d+ clusters?: .*|Plan: .*|\*\*Plan: .*|<details>.*|To be applied.*| +as [A-Z], and)|(?:waiting|ready|failed|deleted|created) [A-Z]\w+/\S+(?: \d/\d)?`)
+var ours = regexp.MustCompile(`(?m)^(?: *[-+~±<!?=] [A-Z]\w+ \S+|[A-Z]  \d+ clusters?: .*|Plan: .*|\*\*Plan: .*|<details>.*|To be applied.*|Warning: in 2 places.*| +as [A-Z], and)|(?:waiting|ready|failed|deleted|created) [A-Z]\w+/\S+(?: \d/\d)?`)
 
 // colours are what a terminal paints with.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -29,6 +30,9 @@ var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // stays to be read, and how much of it.
 func TestNobodyHidesOurWords(t *testing.T) {
 	p := shopPlan()
+	hides := diag.Warnf("hidden-by-others", "in 2 places something is hidden that equals a secret which this instance does not take")
+	hides.Because("whoever writes that secret could have chosen it so: Deployment shop/web spec.template.spec.containers[web].args[0]")
+	p.Findings = append(p.Findings, hides)
 	p.Guard = []string{"cluster production-ap-2: every ConfigMap of web goes"}
 	events := []fleetplan.Event{
 		{Type: fleetplan.EventWritten, Cluster: "staging-eu", Action: plan.Delete, Object: &object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web-legacy"}, Done: 3, Total: 4},

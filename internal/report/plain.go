@@ -20,7 +20,7 @@ func NewPlain(w io.Writer) func(fleetplan.Event) {
 	return func(e fleetplan.Event) {
 		if l := PlainLine(e); l != "" {
 			own(w, fmt.Sprintf("%d/%d", e.Done, e.Total)) // of objects, whoever named them shows the names
-			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
+			_, _ = io.WriteString(w, l+"\n")              // a reader that went away does not stop a rollout
 		}
 	}
 }
