@@ -73,9 +73,7 @@ func finding(o *out, f alike) {
 	if o.st.Verbose > 0 && f.Code != "" {
 		label += " [" + f.Code + "]"
 	}
-	if strings.HasPrefix(f.Code, "hidden-by") { // a secret may not hide that it hides something
-		own(o.to, wrap(label+": "+f.What, o.st.width())...)
-	}
+	own(o.to, hides(f.Finding, o.st)...)
 	if len(f.others) == 0 {
 		headline(o, label+":", c, clean(f.What))
 		place(o, f.Merged)
@@ -85,6 +83,14 @@ func finding(o *out, f alike) {
 		f.each(o)
 	}
 	labelled(o, "Fix: ", f.Fix)
+}
+
+// hides are the lines of a warning that something is hidden, which no secret may hide; none of another finding.
+func hides(f diag.Finding, st Style) []string {
+	if !strings.HasPrefix(f.Code, "hidden-by") {
+		return nil
+	}
+	return wrap("Warning: "+f.What, st.width())
 }
 
 // each prints the objects of a group a line each, and what all of them share once.

@@ -40,6 +40,9 @@ func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 	}
 	out := head + body.String() + foot
 	own(w, strings.SplitN(head, "\n```", 2)[0])
+	for _, f := range p.Findings {
+		own(w, hides(f, st)...)
+	}
 	if len(out) > MarkdownLimit {
 		out = cut(out, MarkdownLimit-60) + "\n\n_Cut here: the plan is longer than a comment may be._\n"
 	}
