@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hawser.dev/hawser/internal/chance"
+	"hawser.dev/hawser/internal/templatevalues"
 )
 
 // mode says what the watched functions answer in one render.
@@ -211,16 +212,16 @@ var alphabets = map[string]string{"randAlphaNum": alpha + digits, "randAlpha": a
 func fresh(fn string, orig any, in []reflect.Value, src *chance.Source) (string, error) {
 	if alphabet, ok := alphabets[fn]; ok {
 		n := int(in[0].Int())
-		if n > maxMade {
-			return "", tooMuch(fn)
+		if n > templatevalues.MaxMade {
+			return "", templatevalues.TooMuch(fn)
 		}
 		return src.Text(n, alphabet), nil
 	}
 	switch fn {
 	case "randBytes":
 		n := int(in[0].Int())
-		if n < 0 || n > maxMade {
-			return "", tooMuch(fn)
+		if n < 0 || n > templatevalues.MaxMade {
+			return "", templatevalues.TooMuch(fn)
 		}
 		b := make([]byte, n)
 		src.Read(b)
@@ -299,8 +300,8 @@ func sized(text string, n int, fn string) string {
 	switch {
 	case n <= 0:
 		return ""
-	case n > maxMade:
-		panic(tooMuch(fn))
+	case n > templatevalues.MaxMade:
+		panic(templatevalues.TooMuch(fn))
 	case fn == "randNumeric":
 		text = strings.Map(func(r rune) rune { return '0' + (r-'a')%10 }, text)
 	}

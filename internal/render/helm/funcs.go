@@ -14,6 +14,7 @@ import (
 	"github.com/Masterminds/sprig/v3"
 
 	"hawser.dev/hawser/internal/boundedregexp"
+	"hawser.dev/hawser/internal/templatevalues"
 )
 
 // Functions whose answer changes with the clock, with chance or with the network. Each is replaced by one that gives the
@@ -32,9 +33,6 @@ var (
 	watchedNames = slices.Concat(random, clock, offline)
 )
 
-// maxMade is the largest text or list one call of a function may make.
-const maxMade = 16 << 20
-
 // functions are all replacements for one render: the watched ones at every site and by their plain names (for texts
 // handed to tpl), those that would depend on the machine, and those that could ask for any amount of memory.
 func functions(sites []site, a *answers) template.FuncMap {
@@ -52,6 +50,7 @@ func functions(sites []site, a *answers) template.FuncMap {
 	maps.Copy(out, multiplied(orig))
 	maps.Copy(out, written(orig))
 	maps.Copy(out, regexes(orig))
+	maps.Copy(out, templatevalues.Bounding(orig, out))
 	return out
 }
 
@@ -121,10 +120,6 @@ func onClock(orig template.FuncMap, fn string, now func() time.Time) any {
 		}
 	}
 	return at
-}
-
-func tooMuch(fn string) error {
-	return fmt.Errorf("%s would make more than %d MiB", fn, maxMade>>20)
 }
 
 // steady are functions of sprig that depend on the machine's time zone or on the order of a Go map.
@@ -217,8 +212,8 @@ func bounded(orig template.FuncMap) template.FuncMap {
 
 // fits is an error where n times of is too much for one call.
 func fits(fn string, n, of int) error {
-	if n < -maxMade || n > maxMade || of > 0 && max(n, -n) > maxMade/of {
-		return tooMuch(fn)
+	if n < -templatevalues.MaxMade || n > templatevalues.MaxMade || of > 0 && max(n, -n) > templatevalues.MaxMade/of {
+		return templatevalues.TooMuch(fn)
 	}
 	return nil
 }
@@ -270,8 +265,8 @@ func multiplied(orig template.FuncMap) template.FuncMap {
 // joined is a function that makes one text of many, if they are not too much together.
 func joined(fn string, do func(...any) string) func(...any) (string, error) {
 	return func(parts ...any) (string, error) {
-		if weight(parts...) > maxMade {
-			return "", tooMuch(fn)
+		if templatevalues.Weight(parts...) > templatevalues.MaxMade {
+			return "", templatevalues.TooMuch(fn)
 		}
 		return do(parts...), nil
 	}
@@ -312,8 +307,8 @@ func regexes(orig template.FuncMap) template.FuncMap {
 			if err := notTooLong(fn, regex); err != nil {
 				return "", err
 			}
-			if len(to) > 0 && (len(s)+1) > maxMade/len(to) && worst(regex, s, to) > maxMade {
-				return "", tooMuch(fn)
+			if len(to) > 0 && (len(s)+1) > templatevalues.MaxMade/len(to) && worst(regex, s, to) > templatevalues.MaxMade {
+				return "", templatevalues.TooMuch(fn)
 			}
 			return do(regex, s, to)
 		}
@@ -367,7 +362,7 @@ func worst(regex, s, to string) int {
 	if err != nil {
 		return 0 // the function says so
 	}
-	most := min(maxMade/len(to)+1, 1<<20)
+	most := min(templatevalues.MaxMade/len(to)+1, 1<<20)
 	n, matches := len(s), r.FindAllStringIndex(s, most)
 	if len(matches) == most {
 		return math.MaxInt

@@ -12,6 +12,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/templatevalues"
 )
 
 // site is one place in a template that calls a watched function. A template function is not told where it is called
@@ -29,6 +30,7 @@ type site struct {
 var mangled = lazyregexp.New(`__h\d+\b`)
 
 func unmangle(s string) string {
+	s = strings.ReplaceAll(s, templatevalues.Showing, "")
 	s = strings.ReplaceAll(guarded.ReplaceAllString(s, "$1"), tplText+": ", "")
 	return mangled.ReplaceAllString(s, "")
 }

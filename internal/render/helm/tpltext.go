@@ -7,6 +7,7 @@ import (
 	"text/template/parse"
 
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/templatevalues"
 )
 
 // tplText is the function that looks at a text before tpl parses it. Every call of tpl is rendered as
@@ -35,10 +36,10 @@ func boundedText(x any) (any, error) {
 	return guardTpl(text), nil
 }
 
-// guardTpl puts tpl__text around the text of every call of tpl. A template that does not parse is left as it is: the
-// engine says what is wrong with it.
+// guardTpl puts tpl__text around the text of every call of tpl, and shown__value behind what an action prints. A template that does
+// not parse is left as it is: the engine says what is wrong with it.
 func guardTpl(text string) string {
-	if !strings.Contains(text, "tpl") {
+	if !strings.Contains(text, "{{") {
 		return text
 	}
 	tree := parse.New("")
@@ -55,14 +56,35 @@ func guardTpl(text string) string {
 			}
 		})
 	}
-	slices.Sort(calls)
-	// From the last to the first: a call may stand in the text of another one.
-	for _, at := range slices.Backward(calls) {
+	var edits []edit
+	for _, at := range calls {
 		if from, to := operand(text, at+len("tpl")); from < to {
-			text = text[:from] + "(" + tplText + " " + text[from:to] + ")" + text[to:]
+			edits = append(edits, edit{from, "(" + tplText + " "}, edit{to, ")"})
 		}
 	}
-	return text
+	for _, at := range templatevalues.Printing(text, trees) {
+		edits = append(edits, edit{at, templatevalues.Showing})
+	}
+	return edited(text, edits)
+}
+
+// edit is what is put into a text at a place.
+type edit struct {
+	at   int
+	text string
+}
+
+// edited is a text with all edits; of those at one place the first comes first.
+func edited(text string, edits []edit) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
+	var b strings.Builder
+	last := 0
+	for _, e := range edits {
+		b.WriteString(text[last:e.at])
+		b.WriteString(e.text)
+		last = e.at
+	}
+	return b.String() + text[last:]
 }
 
 // operand is where the next operand of an action begins and ends; it is empty where there is none.

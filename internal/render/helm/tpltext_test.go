@@ -37,16 +37,17 @@ func TestTplTextIsBounded(t *testing.T) {
 // TestGuardTpl: every text of tpl is looked at, wherever it ends.
 func TestGuardTpl(t *testing.T) {
 	for text, want := range map[string]string{
-		`{{ tpl .Values.x . }}`:                            `{{ tpl (tpl__text .Values.x) . }}`,
-		`{{- tpl (toYaml .x) $ | nindent 2 -}}`:            `{{- tpl (tpl__text (toYaml .x)) $ | nindent 2 -}}`,
-		`{{tpl "a ) \" b" .}}`:                             `{{tpl (tpl__text "a ) \" b") .}}`,
-		"{{ tpl `a\"(` $ }}":                               "{{ tpl (tpl__text `a\"(`) $ }}",
-		`{{ . | tpl .a }}`:                                 `{{ . | tpl (tpl__text .a) }}`,
-		`{{ (tpl .a .) }}{{ tpl (tpl .b .) . }}`:           `{{ (tpl (tpl__text .a) .) }}{{ tpl (tpl__text (tpl (tpl__text .b) .)) . }}`,
-		"{{ tpl\n  (index .a 0).b\n  . }}":                 "{{ tpl\n  (tpl__text (index .a 0).b)\n  . }}",
-		`{{ if (tpl .a $) }}tpl x{{ end }}{{ $tpl := 1 }}`: `{{ if (tpl (tpl__text .a) $) }}tpl x{{ end }}{{ $tpl := 1 }}`,
-		`{{ tpl }}{{ .tpl }}{{/* tpl .a . */}}`:            `{{ tpl }}{{ .tpl }}{{/* tpl .a . */}}`,
-		`{{ tpl .a . `:                                     `{{ tpl .a . `, `{{ printf (tpl '(' .) }}`: `{{ printf (tpl (tpl__text '(') .) }}`,
+		`{{ tpl .Values.x . }}`:                                    `{{ tpl (tpl__text .Values.x) . }}`,
+		`{{- tpl (toYaml .x) $ | nindent 2 -}}`:                    `{{- tpl (tpl__text (toYaml .x)) $ | nindent 2 -}}`,
+		`{{tpl "a ) \" b" .}}`:                                     `{{tpl (tpl__text "a ) \" b") .}}`,
+		"{{ tpl `a\"(` $ }}":                                       "{{ tpl (tpl__text `a\"(`) $ }}",
+		`{{ . | tpl .a }}`:                                         `{{ . | tpl (tpl__text .a) }}`,
+		`{{ (tpl .a .) }}{{ tpl (tpl .b .) . }}`:                   `{{ (tpl (tpl__text .a) .)  | shown__value}}{{ tpl (tpl__text (tpl (tpl__text .b) .)) . }}`,
+		"{{ tpl\n  (index .a 0).b\n  . }}":                         "{{ tpl\n  (tpl__text (index .a 0).b)\n  . }}",
+		`{{ if (tpl .a $) }}tpl x{{ end }}{{ $tpl := 1 }}`:         `{{ if (tpl (tpl__text .a) $) }}tpl x{{ end }}{{ $tpl := 1 }}`,
+		`{{ tpl }}{{ .tpl }}{{/* tpl .a . */}}`:                    `{{ tpl }}{{ .tpl  | shown__value}}{{/* tpl .a . */}}`,
+		"{{- .a\n-}}{{ $x := .b }}{{ \"}}\" }}{{ get .c \"}}\" }}": "{{- .a | shown__value\n-}}{{ $x := .b }}{{ \"}}\" }}{{ get .c \"}}\"  | shown__value}}",
+		`{{ tpl .a . `:                                             `{{ tpl .a . `, `{{ printf (tpl '(' .) }}`: `{{ printf (tpl (tpl__text '(') .) }}`,
 	} {
 		if got := guardTpl(text); got != want {
 			t.Errorf("%s:\n%s, want\n%s", text, got, want)

@@ -1,27 +1,37 @@
 package helm
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"strconv"
 	"strings"
 	"text/template"
 
+	"github.com/BurntSushi/toml"
 	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 
 	"hawser.dev/hawser/internal/cuelang"
-	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/templatevalues"
 )
 
 // written are the functions that write a whole value out, or read one: they are what Helm and sprig have, and refuse what
 // would be too much.
 func written(orig template.FuncMap) template.FuncMap {
 	out := template.FuncMap{
-		"toYaml":     writer("toYaml", yaml.Marshal, "\n"),
-		"mustToYaml": must("mustToYaml", yaml.Marshal, "\n"),
-		"toJson":     writer("toJson", json.Marshal, ""),
-		"mustToJson": must("mustToJson", json.Marshal, ""),
+		"toYaml":       writer("toYaml", yaml.Marshal, "\n"),
+		"mustToYaml":   must("mustToYaml", yaml.Marshal, "\n"),
+		"toJson":       writer("toJson", json.Marshal, ""),
+		"mustToJson":   must("mustToJson", json.Marshal, ""),
+		"toYamlPretty": writer("toYamlPretty", prettyYaml, "\n"),
+		"mustToToml":   must("mustToToml", toml.Marshal, ""),
+		"toToml": writer("toToml", func(v any) ([]byte, error) {
+			data, err := toml.Marshal(v)
+			if err != nil {
+				return []byte(err.Error()), nil // as Helm's
+			}
+			return data, nil
+		}, ""),
 		"fromYaml": func(text string) map[string]any {
 			m := map[string]any{}
 			if err := read(text, &m); err != nil {
@@ -36,9 +46,16 @@ func written(orig template.FuncMap) template.FuncMap {
 			}
 			return a
 		},
+		"fromToml": func(text string) map[string]any {
+			m := map[string]any{}
+			if err := readToml(text, &m); err != nil {
+				m["Error"] = err.Error()
+			}
+			return m
+		},
 		"printf": func(format string, parts ...any) (string, error) {
-			if formatted(format, parts) > maxMade {
-				return "", tooMuch("printf")
+			if templatevalues.Formatted(format, parts) > templatevalues.MaxMade {
+				return "", templatevalues.TooMuch("printf")
 			}
 			return fmt.Sprintf(format, parts...), nil
 		},
@@ -46,8 +63,8 @@ func written(orig template.FuncMap) template.FuncMap {
 	for _, fn := range []string{"toPrettyJson", "toRawJson", "toString"} {
 		if do, ok := orig[fn].(func(any) string); ok {
 			out[fn] = func(v any) (string, error) {
-				if weight(v) > maxMade {
-					return "", tooMuch(fn)
+				if templatevalues.Weight(v) > templatevalues.MaxMade {
+					return "", templatevalues.TooMuch(fn)
 				}
 				return do(v), nil
 			}
@@ -59,11 +76,21 @@ func written(orig template.FuncMap) template.FuncMap {
 	return out
 }
 
+func prettyYaml(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := goyaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
 // writer is a function that writes a value, and gives nothing where it cannot be written.
 func writer(fn string, marshal func(any) ([]byte, error), end string) func(any) (string, error) {
 	return func(v any) (string, error) {
-		if weight(v) > maxMade {
-			return "", tooMuch(fn)
+		if templatevalues.Weight(v) > templatevalues.MaxMade {
+			return "", templatevalues.TooMuch(fn)
 		}
 		data, err := marshal(v)
 		if err != nil {
@@ -76,8 +103,8 @@ func writer(fn string, marshal func(any) ([]byte, error), end string) func(any) 
 // must is a writer that panics where a value cannot be written, as Helm's does.
 func must(fn string, marshal func(any) ([]byte, error), end string) func(any) (string, error) {
 	return func(v any) (string, error) {
-		if weight(v) > maxMade {
-			return "", tooMuch(fn)
+		if templatevalues.Weight(v) > templatevalues.MaxMade {
+			return "", templatevalues.TooMuch(fn)
 		}
 		data, err := marshal(v)
 		if err != nil {
@@ -95,64 +122,12 @@ func read(text string, into any) error {
 	return yaml.Unmarshal([]byte(text), into)
 }
 
-var (
-	widths  = lazyregexp.New(`[0-9]+`)
-	starred = lazyregexp.New(`%[^a-zA-Z%]*\*`)
-)
+// maxToml is how many arrays, tables and parts of keys a text of TOML may have: its parser calls itself for each that stands in another.
+const maxToml = 100_000
 
-// formatted is about how many bytes printf may make: its arguments, each time that the format names them by number, and
-// the widths.
-func formatted(format string, parts []any) int {
-	const widest = 1_000_000 // of package fmt
-	sum := len(format) + weight(parts...)
-	if strings.Contains(format, "[") {
-		sum += min(weight(parts...), maxMade) * strings.Count(format, "%")
+func readToml(text string, into any) error {
+	if strings.Count(text, "[")+strings.Count(text, "{")+strings.Count(text, ".") > maxToml {
+		return fmt.Errorf("the text has more than %d arrays, tables and parts of keys", maxToml)
 	}
-	for _, d := range widths.FindAllString(format, -1) {
-		n, _ := strconv.Atoi(d)
-		sum += min(n, widest)
-	}
-	return sum + widest*len(starred.FindAllString(format, -1))
-}
-
-// weight is how many bytes a value has when it is written out, at least; counting ends where that is too much. A value of
-// a template holds the same text, list or map as often as it likes.
-func weight(values ...any) int {
-	sum := 0
-	for _, v := range values {
-		sum += weightOf(v, maxMade-sum)
-		if sum > maxMade {
-			break
-		}
-	}
-	return sum
-}
-
-func weightOf(v any, left int) int {
-	switch v := v.(type) {
-	case string:
-		return len(v)
-	case map[string]any:
-		sum := 1
-		for k, x := range v {
-			if sum += len(k) + weightOf(x, left-sum); sum > left {
-				break
-			}
-		}
-		return sum
-	case []any:
-		sum := 1
-		for _, x := range v {
-			if sum += weightOf(x, left-sum); sum > left {
-				break
-			}
-		}
-		return sum
-	case []string:
-		return len(v) + len(strings.Join(v, ""))
-	}
-	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
-		return list.Len()
-	}
-	return 1
+	return toml.Unmarshal([]byte(text), into)
 }
