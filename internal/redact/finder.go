@@ -67,7 +67,7 @@ type finder struct {
 }
 
 func newFinder(forms map[string]where, numbers map[float64]bool) *finder {
-	f := sorted(forms)
+	f := sorted(withDigits(forms, numbers))
 	f.numbers = numbers
 	words := map[string]where{}
 	for form, w := range forms {

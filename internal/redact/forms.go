@@ -26,6 +26,8 @@ type form struct {
 	word     bool
 	// made: nobody chose it.
 	made bool
+	// pieced: of so many pieces that a sentence about the instance that takes it says it for nothing else.
+	pieced bool
 }
 
 // formsOf lists what a value may look like: as it is, without white space at its ends, each of its lines, each text in it
@@ -39,8 +41,9 @@ func formsOf(value string, parts []string) []form {
 	}
 	seen := map[form]bool{}
 	var forms []form
+	some := false // pieces, of the part that forms are made of
 	add := func(text string, s strength, word bool) {
-		f := form{text: text, strength: s, word: word}
+		f := form{text: text, strength: s, word: word, pieced: some}
 		if _, number := numberOf(text); number && s == common {
 			return
 		}
@@ -51,6 +54,7 @@ func formsOf(value string, parts []string) []form {
 	}
 	for i, part := range parts {
 		s, word := strengthOf(part), plainText(part)
+		some = ofPieces(part)
 		if i >= maxForms {
 			add(part, s, word)
 			add(quoteInner(part), s, word)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -77,6 +78,32 @@ func numberSpans(text string, numbers map[float64]bool, out []span) []span {
 		}
 	}
 	return quantitySpans(text, numbers, groupedSpans(text, numbers, out))
+}
+
+// Lengths from which a number is looked for without the sign of its base, and from which digits of another base are taken for it.
+const (
+	smallestBased = 1000
+	shortestBased = 6
+)
+
+// withDigits are forms, and numbers in hexadecimal, octal and binary digits without a sign that says so, as a whole token.
+func withDigits(forms map[string]where, numbers map[float64]bool) map[string]where {
+	if len(numbers) == 0 {
+		return forms
+	}
+	out := maps.Clone(forms)
+	for f := range numbers {
+		if f = math.Abs(f); f < smallestBased || f != math.Trunc(f) || f > 1<<53 { // beyond, numbers are known by their first digits
+			continue
+		}
+		x := strconv.FormatUint(uint64(f), 16)
+		for _, digits := range []string{x, strings.ToUpper(x), strconv.FormatUint(uint64(f), 8), strconv.FormatUint(uint64(f), 2)} {
+			if _, there := out[digits]; !there && len(digits) >= shortestBased {
+				out[digits] = alone
+			}
+		}
+	}
+	return out
 }
 
 var (

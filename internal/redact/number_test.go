@@ -46,6 +46,11 @@ func wholeForms(n int64) []string {
 		sign, u = "-", uint64(-n)
 	}
 	forms := []string{fmt.Sprintf("%s%#x", sign, u), fmt.Sprintf("%s0X%X", sign, u), fmt.Sprintf("%s0o%o", sign, u), fmt.Sprintf("%s0b%b", sign, u)}
+	for _, format := range []string{"%x", "%X", "%o", "%b"} { // without a sign, where it is long enough
+		if digits := fmt.Sprintf(format, u); u >= smallestBased && u <= 1<<53 && len(digits) >= shortestBased && strings.ContainsAny(digits, "0123456789") {
+			forms = append(forms, digits)
+		}
+	}
 	for suffix, power := range twoPowers {
 		if u != 0 && u%(1<<power) == 0 {
 			forms = append(forms, fmt.Sprint(sign, u>>power, suffix))
@@ -112,6 +117,22 @@ func TestNumbersOfAnyKind(t *testing.T) {
 		}
 		if got := r.Value("web", "is "+other+" here"); strings.Contains(got, Mask) && !strings.Contains(other, digits) {
 			t.Errorf("%s hides %s: %s", secret, other, got)
+		}
+	}
+}
+
+// TestNumbersWithoutTheirBase: digits of another base are found as a whole, where there are enough of them.
+func TestNumbersWithoutTheirBase(t *testing.T) {
+	r := New()
+	r.AddFor("web", "4815162")
+	r.AddFor("web", "8080")
+	for text, want := range map[string]string{"49793a": Mask, "49793A": Mask, "a: 22274472": "a: " + Mask, "10010010111100100111010": Mask, "1111110010000": Mask,
+		"1f90": "1f90", "17620": "17620", "x49793a": "x49793a", "49793ab": "49793ab"} {
+		if got := r.Value("web", text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if got := r.Value("other", text); got != text {
+			t.Errorf("%s in another: %s", text, got)
 		}
 	}
 }

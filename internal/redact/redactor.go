@@ -144,7 +144,7 @@ func (r *Redactor) Sweep(text string) string { return r.mask(sweeping, "", text)
 func (r *Redactor) Redact(text string) string { return r.mask(redacting, "", text) }
 
 // Said masks in what a library or a server says about an instance: what Redact does, and the instance's common values
-// where they stand as values, words in quotes and others as whole tokens.
+// where they stand as values, words in quotes, and others, passwords of several words among them, as whole tokens.
 func (r *Redactor) Said(instance, text string) string { return r.mask(saying, instance, text) }
 
 // Told masks in a sentence of our own about an instance: what Sweep does, numbers and texts that are no words, and words only
@@ -263,7 +263,7 @@ func (f form) at(p purpose, mine bool) (where, bool) {
 		return 0, false
 	case len(f.text) >= shortest && !f.word:
 		return anywhere, true
-	case p == saying && f.word && !f.made:
+	case p == saying && f.word && !f.made && !f.pieced:
 		return quotedly, true
 	}
 	return alone, true

@@ -111,6 +111,49 @@ func shuffled(w string) bool {
 	return longest > 6
 }
 
+// Lengths, in characters, from which words are a password rather than a word: by the number of their pieces, one, two, or more.
+const (
+	longestPiece, longestPair = 12, 9
+	shortestPieced            = 8
+)
+
+// ofPieces reports whether a text is what people put together of words for a password: correct-horse-battery-staple, admin@2026,
+// CorrectHorse. A piece ends where letters, digits, capitals or a script do; each sign of a script without blanks is one.
+func ofPieces(text string) bool {
+	pieces, signs := 0, 0
+	class := func(r rune) int {
+		switch {
+		case unicode.IsDigit(r):
+			return 1
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+			return 4
+		case unicode.IsUpper(r):
+			return 3
+		case unicode.IsLetter(r):
+			return 2
+		}
+		return 0
+	}
+	before := 0
+	for _, r := range strings.TrimSpace(text) {
+		signs++
+		now := class(r)
+		if now != 0 && (now != before && !(now == 2 && before == 3) || now == 4) {
+			pieces++
+		}
+		before = now
+	}
+	switch pieces {
+	case 0:
+		return false
+	case 1:
+		return signs > longestPiece
+	case 2:
+		return signs > longestPair
+	}
+	return signs >= shortestPieced
+}
+
 func digitsIn(text string) int {
 	n := 0
 	for _, r := range text {

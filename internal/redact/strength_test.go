@@ -172,3 +172,32 @@ func TestShortGenerated(t *testing.T) {
 		t.Errorf("short or chosen: %q", r.Said("app", said))
 	}
 }
+
+// TestPassphrasesInSentences: a password of words that an instance takes is hidden as a whole in what is said about that instance, in
+// quotes or not, and nowhere else; a word, and a short name, need quotes.
+func TestPassphrasesInSentences(t *testing.T) {
+	for _, secret := range []string{"correct-horse-battery-staple", "abcd-efgh-ijkl-mnop", "XKCD-QRST-ABCD-1234", "Winter-2026!", "CorrectHorseBatteryStaple", "admin@2026",
+		"geheim=geheim", "mein Hund heißt", "我的密码是非常长的啊", "ROTATED-xyz-9", "internationalisation"} {
+		r := New()
+		r.AddFor("app", secret)
+		for _, format := range []string{"the password %s is too weak", "range can't iterate over %s", "password: %s", "missing closing ): `(%s`", "%s", "(%s): %s."} {
+			said := strings.ReplaceAll(format, "%s", secret)
+			if got, want := r.Said("app", said), strings.ReplaceAll(format, "%s", Mask); got != want {
+				t.Errorf("%s: %s, want %s", secret, got, want)
+			}
+			if got := r.Sweep(said) + r.Told("other", said) + r.Said("other", said) + r.Name("app", said); got != strings.Repeat(said, 4) {
+				t.Errorf("%s elsewhere: %s", secret, got)
+			}
+			if said = "x" + secret + "x"; r.Said("app", said) != said && secret[0] < 0x80 {
+				t.Errorf("%s in a word: %s", secret, r.Said("app", said))
+			}
+		}
+	}
+	for _, word := range []string{"production", "letmein", "default", "db-0", "eu-1", "nginx", "v1beta1", "not yet", "Deployment", "web.local", "kube-dns"} {
+		r := New()
+		r.AddFor("app", word)
+		if said := "the " + word + " fails"; r.Said("app", said) != said {
+			t.Errorf("%s: %s", word, r.Said("app", said))
+		}
+	}
+}

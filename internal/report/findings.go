@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/nextstep"
+	"hawser.dev/hawser/internal/redact"
 )
 
 // Findings prints findings for people: what, where (with the line of the file when it can be read), why, fix. The
@@ -147,7 +148,7 @@ func place(o *out, f diag.Merged) {
 	}
 	if len(where) > 0 {
 		o.line("  ", strings.Join(where, "  "))
-		if f.Code != diag.CodeNoReference { // what stands around a reference may be a password
+		if !unquoted(f) {
 			quote(o, f.Pos, f.Object)
 		}
 	}
@@ -168,6 +169,12 @@ func place(o *out, f diag.Merged) {
 	if len(where) > 0 {
 		o.wrapped(2, strings.Join(where, ", "), "")
 	}
+}
+
+// unquoted reports whether the line of a finding is not quoted: what stands around a text that was meant as a reference may be a
+// password, and what a bytes literal holds was hidden in the finding.
+func unquoted(f diag.Merged) bool {
+	return f.Code == diag.CodeNoReference || strings.Contains(f.What+f.Why, "'"+redact.Mask+"'")
 }
 
 func labelled(o *out, label, text string) {

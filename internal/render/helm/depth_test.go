@@ -92,3 +92,21 @@ func TestEveryFunctionIsGivenOne(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsThatCannotBeRead: what a text holds that is no YAML or TOML is in no error that a chart may put into an object.
+func TestTextsThatCannotBeRead(t *testing.T) {
+	for text, want := range map[string]string{
+		`{{ (fromYaml "*CANARY8-x9").Error | quote }}`:              "error converting YAML to JSON: yaml: ",
+		`{{ index (fromYamlArray "*CANARY8-x9") 0 | quote }}`:       "error converting YAML to JSON: yaml: ",
+		`{{ (fromYaml "a: !CANARY8 b\nb: [").Error | quote }}`:      "error converting YAML to JSON: yaml: ",
+		`{{ (fromToml "a = CANARY8-x9").Error | quote }}`:           "toml: ",
+		`{{ (fromToml "CANARY8 = 1\nCANARY8 = 2").Error | quote }}`: "toml: ",
+		`{{ (fromJson "CANARY8-x9").Error | quote }}`:               "invalid character",
+		`{{ (fromYaml "- a").Error | quote }}`:                      "cannot unmarshal array into Go value of type map",
+	} {
+		got, err := textOf(t, "", text)
+		if err != nil || strings.Contains(got, "CANARY") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s %v", text, got, err)
+		}
+	}
+}

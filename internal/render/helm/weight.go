@@ -35,21 +35,21 @@ func written(orig template.FuncMap) template.FuncMap {
 		"fromYaml": func(text string) map[string]any {
 			m := map[string]any{}
 			if err := read(text, &m); err != nil {
-				m["Error"] = err.Error()
+				m["Error"] = saidOf(err)
 			}
 			return m
 		},
 		"fromYamlArray": func(text string) []any {
 			a := []any{}
 			if err := read(text, &a); err != nil {
-				a = []any{err.Error()}
+				a = []any{saidOf(err)}
 			}
 			return a
 		},
 		"fromToml": func(text string) map[string]any {
 			m := map[string]any{}
 			if err := readToml(text, &m); err != nil {
-				m["Error"] = err.Error()
+				m["Error"] = saidOf(err)
 			}
 			return m
 		},
@@ -120,6 +120,17 @@ func read(text string, into any) error {
 		return fmt.Errorf("line %d: %s", fs[0].Pos.Line, fs[0].What)
 	}
 	return yaml.Unmarshal([]byte(text), into)
+}
+
+// saidOf is what the library says of a text, which a chart may put into an object: nothing of what stands there, as no mask knows a part.
+func saidOf(err error) string {
+	text := err.Error()
+	for _, head := range []string{"error converting YAML to JSON: yaml: ", "yaml: ", "toml: "} {
+		if rest, ok := strings.CutPrefix(text, head); ok {
+			return head + cuelang.YAMLFault(rest)
+		}
+	}
+	return text
 }
 
 // maxToml is how many arrays, tables and parts of keys a text of TOML may have: its parser calls itself for each that stands in another.
