@@ -172,9 +172,9 @@ func place(o *out, f diag.Merged) {
 }
 
 // unquoted reports whether the line of a finding is not quoted: what stands around a text that was meant as a reference may be a
-// password, and what a bytes literal holds was hidden in the finding.
+// password, and what a bytes literal holds is hidden in findings.
 func unquoted(f diag.Merged) bool {
-	return f.Code == diag.CodeNoReference || strings.Contains(f.What+f.Why, "'"+redact.Mask+"'")
+	return f.Code == diag.CodeNoReference || strings.Contains(f.What+f.Why, "'"+redact.Mask+"'") || strings.HasSuffix(f.What, "is bytes")
 }
 
 func labelled(o *out, label, text string) {

@@ -23,7 +23,7 @@ func TestNoReferenceQuotesNothing(t *testing.T) {
 // TestHiddenBytesAreNotQuoted: what a bytes literal holds is hidden in a finding, and its line is not quoted below it.
 func TestHiddenBytesAreNotQuoted(t *testing.T) {
 	st := Style{ReadFile: func(string) ([]byte, error) { return []byte("bundle: {\n\tnamespace: 'C4NARY' & 'C5NARY'\n"), nil }}
-	for what, quoted := range map[string]bool{"conflicting values '***' and '***'": false, "conflicting values 1 and 2": true, "*** is no name": true} {
+	for what, quoted := range map[string]bool{"conflicting values '***' and '***'": false, "must be a string, is bytes": false, "conflicting values 1 and 2": true, "*** is no name": true} {
 		f := diag.Errorf("cue", "%s", what)
 		f.Pos = diag.Pos{File: "b.cue", Line: 2, Column: 3}
 		var b strings.Builder

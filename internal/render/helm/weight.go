@@ -48,7 +48,7 @@ func written(orig template.FuncMap) template.FuncMap {
 		},
 		"fromToml": func(text string) map[string]any {
 			m := map[string]any{}
-			if err := readToml(text, &m); err != nil {
+			if err := templatevalues.ReadTOML(text, &m); err != nil {
 				m["Error"] = saidOf(err)
 			}
 			return m
@@ -131,14 +131,4 @@ func saidOf(err error) string {
 		}
 	}
 	return text
-}
-
-// maxToml is how many arrays, tables and parts of keys a text of TOML may have: its parser calls itself for each that stands in another.
-const maxToml = 100_000
-
-func readToml(text string, into any) error {
-	if strings.Count(text, "[")+strings.Count(text, "{")+strings.Count(text, ".") > maxToml {
-		return fmt.Errorf("the text has more than %d arrays, tables and parts of keys", maxToml)
-	}
-	return toml.Unmarshal([]byte(text), into)
 }
