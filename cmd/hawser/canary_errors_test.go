@@ -120,6 +120,26 @@ func TestCanariesInErrors(t *testing.T) {
 	}
 }
 
+// A password of words is in no error either, with quotes around it or without.
+func TestPassphrasesInErrors(t *testing.T) {
+	t.Parallel()
+	const passphrase = "correct-horse-battery-staple"
+	s := canaryScene(t, canaryErrorFiles)
+	one := round(1)
+	one.env = passphrase
+	s.plant(one, canaries{})
+	for _, template := range []string{`{{ range $k := .Values.env }}x{{ end }}`, `{{ fail (toYaml .Values) }}`, `{{ fail (printf "the password %s is too weak" .Values.env) }}`,
+		`{{ mustRegexFind (printf "(%s" .Values.env) "x" }}`, `{{ index .Values.env "x" }}`} {
+		s.write("chart/templates/all.yaml", template)
+		for _, args := range [][]string{{"vet"}, {"build"}, {"plan", "-o", "json"}, {"plan", "--isolate", "-o", "markdown"}} {
+			r := s.run(append(args, "-f", "shop.yaml", "--fleet", "fleet.yaml")...)
+			if out := r.Stdout + r.Stderr; strings.Contains(out, passphrase) || args[0] == "plan" && r.Code == 0 {
+				t.Errorf("%s of %s: %s", args, template, r)
+			}
+		}
+	}
+}
+
 // A webhook, or a server with a mind of its own, that repeats what it was sent.
 func TestCanariesInAnswers(t *testing.T) {
 	t.Parallel()
