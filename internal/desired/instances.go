@@ -81,7 +81,7 @@ func (r Resolver) part(ctx context.Context, s *State, in v1alpha1.Instance) (*In
 	if err != nil {
 		return nil, diag.From(err, "source")
 	}
-	p := &InstanceRender{Placed: in, Use: use, Renderer: r.Renderers[use.Kind], Digest: use.Resolved.Digest, Source: r.Redactor.Sweep(use.Title(use.Resolved.Version))}
+	p := &InstanceRender{Placed: in, Use: use, Renderer: r.Renderers[use.Kind], Digest: use.Resolved.Digest, Source: use.Title(use.Resolved.Version)}
 	if p.Renderer == nil {
 		return nil, diag.Findings{diag.Errorf("no-renderer", "instance %s has a source nobody renders", in.Name)}
 	}

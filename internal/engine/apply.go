@@ -34,7 +34,8 @@ func (e *Engine) Begin(ctx context.Context, fp *Prepared, req Request) (*Rollout
 	if fp.run == nil {
 		return nil, errors.New("only a plan that was made here can be applied")
 	}
-	req.Operation, req.Input, req.Selection = fp.run.req.Operation, fp.run.req.Input, fp.run.req.Selection
+	was := fp.run.req
+	req.Operation, req.Input, req.Selection, req.Before, req.done = was.Operation, was.Input, was.Selection, was.Before, was.done
 	if d := fp.run.decided; d != nil {
 		req.PlanOptions, req.Access.Context = d.Options(req.PlanOptions), cmp.Or(d.Context, req.Access.Context)
 	}

@@ -70,3 +70,30 @@ data: {token: {{ uuidv4 }}}
 		t.Errorf("left to do: %+v %v", fp.Clusters[0].Plan.Changes, fp.Findings)
 	}
 }
+
+// A value of another instance and one of a Secret that the bundle before writes go to one instance: what the Secret gives is read when the other
+// instance's value comes, too, and nothing stands in for it any more.
+func TestRenewedReferenceBesideALateValue(t *testing.T) {
+	t.Parallel()
+	r := chartRig(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: copy}\ndata: {text: {{ .Values.password | quote }}, flag: {{ .Values.flag | quote }}}\n")
+	a, b := r.pair("", "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: hunter22}\n", "")
+	r.write("third.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {flag: one}\n")
+	r.refers(&a, &b, `password: "ref://vault:db/password", flag: {from: {instance: cfg, object: v1/ConfigMap/cfg, path: data.flag}}`)
+	r.write("bundle.yaml", r.read("bundle.yaml")+"      cfg:\n        namespace: "+r.name+"\n        manifests: {paths: [third.yaml]}\n")
+	r.requires(a, b)
+	for _, c := range []struct{ password, flag string }{{"hunter22", "one"}, {"hunter33", "one"}, {"hunter33", "two"}, {"hunter44", "three"}} {
+		r.write("first.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: "+c.password+"}\n")
+		r.write("third.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {flag: "+c.flag+"}\n")
+		first, second, req := r.both(a, b)
+		r.carried(first, a)
+		renewed, err := r.Renew(t.Context(), second, req)
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		r.carried(renewed, req)
+		cm, err := r.admin.CoreV1().ConfigMaps(r.name).Get(t.Context(), "copy", metav1.GetOptions{})
+		if err != nil || cm.Data["text"] != c.password || cm.Data["flag"] != c.flag {
+			t.Errorf("%+v: %v %v", c, cm.Data, err)
+		}
+	}
+}

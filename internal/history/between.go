@@ -10,6 +10,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/group"
 	"hawser.dev/hawser/internal/plan"
+	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 )
 
@@ -56,7 +57,7 @@ type InstanceBetween struct {
 	To       *Instance `json:"to,omitempty"`
 }
 
-// Images are those that only one of both runs, in words: "image web:1 -> web:2".
+// Images are those that only one of both runs, in words: "images web:1 -> web:2"; nothing where something of one is hidden.
 func (i InstanceBetween) Images() []string {
 	var was, is []string
 	if i.From != nil {
@@ -64,6 +65,9 @@ func (i InstanceBetween) Images() []string {
 	}
 	if i.To != nil {
 		is = i.To.Images
+	}
+	if masked(was) || masked(is) {
+		return nil
 	}
 	gone := slices.DeleteFunc(slices.Clone(was), func(x string) bool { return slices.Contains(is, x) })
 	came := slices.DeleteFunc(slices.Clone(is), func(x string) bool { return slices.Contains(was, x) })
@@ -234,7 +238,13 @@ func (i *Instance) alike(other *Instance) bool {
 	if i == nil || other == nil {
 		return i == other
 	}
-	return i.Source == other.Source && i.Digest == other.Digest && slices.Equal(i.Images, other.Images)
+	return i.Source == other.Source && i.Digest == other.Digest && (masked(i.Images) || masked(other.Images) || slices.Equal(i.Images, other.Images))
+}
+
+// masked reports whether something is hidden in an image: how much of it is, is as the run that wrote the record knew it, and tells nothing of
+// another record's. Whether the objects differ is told by them.
+func masked(images []string) bool {
+	return slices.ContainsFunc(images, func(image string) bool { return strings.Contains(image, redact.Mask) })
 }
 
 func byName(instances []Instance) map[string]*Instance {

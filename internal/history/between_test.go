@@ -105,3 +105,27 @@ type bySet struct {
 func (s bySet) Objects(_ context.Context, r release.Record) ([]object.Object, error) {
 	return s.objects[r.SetDigest], nil
 }
+
+// TestBetweenOfHiddenImages: what is hidden of an image is as much as the run knew that wrote the record; one image is not told as two.
+func TestBetweenOfHiddenImages(t *testing.T) {
+	with := func(images ...string) *Instance {
+		return &Instance{Instance: "web", Digest: "sha256:1", Images: images}
+	}
+	for _, c := range []struct {
+		was, is *Instance
+		alike   bool
+		words   int
+	}{
+		{with("reg/***/web:1"), with("***"), true, 0},
+		{with("reg/s3cr3t/web:1"), with("reg/***/web:1"), true, 0},
+		{with("web:1"), with("web:1"), true, 0},
+		{with("web:1"), with("web:2"), false, 1},
+	} {
+		if got := c.was.alike(c.is); got != c.alike {
+			t.Errorf("%v and %v are alike: %v", c.was.Images, c.is.Images, got)
+		}
+		if got := (InstanceBetween{From: c.was, To: c.is}).Images(); len(got) != c.words {
+			t.Errorf("%v and %v: %v", c.was.Images, c.is.Images, got)
+		}
+	}
+}

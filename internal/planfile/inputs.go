@@ -25,7 +25,7 @@ type Inputs struct {
 	Files   map[string]string `json:"files,omitempty"`
 	Sources map[string]string `json:"sources,omitempty"`
 	// Runtime are keyed digests of the environment's values that the documents read, by name.
-	Runtime map[string]string `json:"runtime,omitempty"`
+	Runtime map[string]string `json:"runtime"`
 }
 
 // NewInputs collects digests; names of files may be absolute.

@@ -19,8 +19,12 @@ func NewPlain(w io.Writer) func(fleetplan.Event) {
 	own(w, slices.Collect(maps.Values(done))...)
 	return func(e fleetplan.Event) {
 		if l := PlainLine(e); l != "" {
-			own(w, fmt.Sprintf("%d/%d", e.Done, e.Total)) // of objects, whoever named them shows the names
-			_, _ = io.WriteString(w, l+"\n")              // a reader that went away does not stop a rollout
+			own(w, fmt.Sprintf("%d/%d", e.Done, e.Total), fmt.Sprintf("wave=%d", e.Wave), "cluster="+e.Cluster) // of objects, whoever named them shows the names
+			if e.Type == fleetplan.EventClusterEnd {
+				head, _, _ := strings.Cut(eventText(fleetplan.Event{Type: e.Type, Status: e.Status, Counts: e.Counts}), "\n")
+				own(w, strings.Fields(head)...)
+			}
+			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
 		}
 	}
 }
