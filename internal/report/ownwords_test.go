@@ -21,7 +21,7 @@ import (
 )
 
 // ours are the parts of our output that nobody may hide: marks, kinds and names of objects, clusters, numbers, verbs.
-var ours = regexp.MustCompile(`(?m)^(?: *[-+~±<!?=] [A-Z]\w+ \S+|[A-Z]  \d+ clusters?: .*|Plan: .*|\*\*Plan: .*|<details>.*|To be applied.*|Warning: in 2 places.*| +as [A-Z], and)|(?:waiting|ready|failed|deleted|created) [A-Z]\w+/\S+(?: \d/\d)?`)
+var ours = regexp.MustCompile(`(?m)^(?: *[-+~±<!?=] [A-Z]\w+ \S+|[A-Z]  \d+ clusters?: .*|Plan: .*|\*\*Plan: .*|<details>.*|To be applied.*|Warning: in 2 places.*| +as [A-Z], and)|(?:waiting|ready|failed|deleted|created) [A-Z]\w+/\S+(?: \d/\d)?|wave=\d+|cluster=\S+|(?:status|created|changed|deleted)=\S+`)
 
 // colours are what a terminal paints with.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -39,6 +39,7 @@ func TestNobodyHidesOurWords(t *testing.T) {
 		{Type: fleetplan.EventWaiting, Cluster: "staging-eu", Object: &object.Ref{Kind: "Service", Namespace: "shop", Name: "web"}, Message: "is being deleted"},
 		{Type: fleetplan.EventReady, Cluster: "staging-eu", Object: &object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}},
 		{Type: fleetplan.EventObjectFailed, Cluster: "staging-eu", Object: &object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}, Message: "ImagePullBackOff"},
+		{Type: fleetplan.EventClusterEnd, Wave: 1, Cluster: "staging-eu", Status: "failed", Counts: &plan.Counts{Create: 1, Update: 35, Delete: 1}, Object: &object.Ref{Kind: "Pod", Name: "x"}},
 	}
 	for name, write := range map[string]func(w io.Writer) error{
 		"text":     func(w io.Writer) error { return Plan(w, p, Style{}) },

@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/fleetplan"
@@ -15,15 +13,10 @@ import (
 // NewPlain returns a reader of events that writes one line each: time, then key=value pairs that say where, then one
 // verb, then what. Lines are stable, so that they can be searched: verbs and keys do not change within a version.
 func NewPlain(w io.Writer) func(fleetplan.Event) {
-	own(w, "begins", "compared", "connected", "ended", "failed", "notice", "ready", "soak", "started", "stopping", "waiting")
-	own(w, slices.Collect(maps.Values(done))...)
 	return func(e fleetplan.Event) {
 		if l := PlainLine(e); l != "" {
-			own(w, fmt.Sprintf("%d/%d", e.Done, e.Total), fmt.Sprintf("wave=%d", e.Wave), "cluster="+e.Cluster) // of objects, whoever named them shows the names
-			if e.Type == fleetplan.EventClusterEnd {
-				head, _, _ := strings.Cut(eventText(fleetplan.Event{Type: e.Type, Status: e.Status, Counts: e.Counts}), "\n")
-				own(w, strings.Fields(head)...)
-			}
+			ours := fleetplan.Event{Type: e.Type, Action: e.Action, Status: e.Status, Counts: e.Counts, Done: e.Done, Total: e.Total} // without names and what others say
+			own(w, append(strings.Fields(eventText(ours)), fmt.Sprintf("wave=%d", e.Wave), "cluster="+e.Cluster)...)
 			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
 		}
 	}
