@@ -127,7 +127,9 @@ func saidOf(err error) string {
 	text := err.Error()
 	for _, head := range []string{"error converting YAML to JSON: yaml: ", "yaml: ", "toml: "} {
 		if rest, ok := strings.CutPrefix(text, head); ok {
-			return head + cuelang.YAMLFault(rest)
+			if fault := cuelang.YAMLFault(rest); len(rest) > len(fault) || !strings.HasSuffix(rest, fault[strings.Index(fault, ": ")+1:]) {
+				return head + fault
+			} // what quotes nothing is as Helm has it, which counts lines as the library does
 		}
 	}
 	return text
