@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -64,16 +65,7 @@ func writeFindings(o *out, fs diag.Findings) {
 }
 
 func finding(o *out, f alike) {
-	label, c := "Error", red
-	switch f.Severity {
-	case diag.Warning:
-		label, c = "Warning", yellow
-	case diag.Info:
-		label, c = "Note", cyan
-	}
-	if o.st.Verbose > 0 && f.Code != "" {
-		label += " [" + f.Code + "]"
-	}
+	label, c := labelOf(f.Finding, o.st), cmp.Or(inkOf[f.Severity], red)
 	own(o.to, hides(f.Finding, o.st)...)
 	if len(f.others) == 0 {
 		headline(o, label+":", c, clean(f.What))
@@ -86,12 +78,24 @@ func finding(o *out, f alike) {
 	labelled(o, "Fix: ", f.Fix)
 }
 
+// inkOf is the colour of a finding's label.
+var inkOf = map[diag.Severity]ink{diag.Warning: yellow, diag.Info: cyan}
+
+// labelOf is what a finding begins with.
+func labelOf(f diag.Finding, st Style) string {
+	label := cmp.Or(map[diag.Severity]string{diag.Warning: "Warning", diag.Info: "Note"}[f.Severity], "Error")
+	if st.Verbose > 0 && f.Code != "" {
+		label += " [" + f.Code + "]"
+	}
+	return label
+}
+
 // hides are the lines of a warning that something is hidden, which no secret may hide; none of another finding.
 func hides(f diag.Finding, st Style) []string {
 	if !strings.HasPrefix(f.Code, "hidden-by") {
 		return nil
 	}
-	return wrap("Warning: "+f.What, st.width())
+	return wrap(labelOf(f, st)+": "+f.What, st.width())
 }
 
 // each prints the objects of a group a line each, and what all of them share once.

@@ -21,7 +21,7 @@ import (
 )
 
 // ours are the parts of our output that nobody may hide: marks, kinds and names of objects, clusters, numbers, verbs.
-var ours = regexp.MustCompile(`(?m)^(?: *[-+~±<!?=] [A-Z]\w+ \S+|[A-Z]  \d+ clusters?: .*|Plan: .*|\*\*Plan: .*|<details>.*|To be applied.*|Warning: in 2 places.*| +as [A-Z], and)|(?:waiting|ready|failed|deleted|created) [A-Z]\w+/\S+(?: \d/\d)?|wave=\d+|cluster=\S+|(?:status|created|changed|deleted)=\S+`)
+var ours = regexp.MustCompile(`(?m)^(?: *[-+~±<!?=] [A-Z]\w+ \S+|[A-Z]  \d+ clusters?: .*|Plan: .*|\*\*Plan: .*|<details>.*|To be applied.*|Warning(?: \[hidden-by-others\])?: in 2 places.*| +as [A-Z], and)|(?:waiting|ready|failed|deleted|created) [A-Z]\w+/\S+(?: \d/\d)?|wave=\d+|cluster=\S+|(?:status|created|changed|deleted)=\S+`)
 
 // colours are what a terminal paints with.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -44,6 +44,7 @@ func TestNobodyHidesOurWords(t *testing.T) {
 	for name, write := range map[string]func(w io.Writer) error{
 		"text":     func(w io.Writer) error { return Plan(w, p, Style{}) },
 		"narrow":   func(w io.Writer) error { return Plan(w, p, Style{Width: 80, Unicode: true}) },
+		"verbose":  func(w io.Writer) error { return Plan(w, p, Style{Verbose: 1}) },
 		"colours":  func(w io.Writer) error { return Plan(w, p, Style{Color: true, Unicode: true}) },
 		"markdown": func(w io.Writer) error { return Markdown(w, p, false) },
 		"events": func(w io.Writer) error {
