@@ -85,7 +85,7 @@ func app() *cli.App {
 		return e
 	}
 	return &cli.App{
-		In: os.Stdin, Out: os.Stdout, Err: terminal.Stderr, Version: version, Mask: redactor.Sweep, Show: func(texts ...string) { redactor.Show("", texts...) },
+		In: os.Stdin, Out: os.Stdout, Err: terminal.Stderr, Version: version, Mask: redactor.Sweep,
 		Engine: func(onEvent func(fleetplan.Event)) (cli.Engine, error) {
 			return driver.Engine{Engine: newEngine(onEvent)}, nil
 		},

@@ -95,8 +95,6 @@ type App struct {
 	// Mask hides secret values in what is printed, whatever part of the program wrote it; nil hides nothing. build and
 	// --output-dir print them all the same: rendered Secrets are what is asked for.
 	Mask func(string) string
-	// Show is told which lines of the output are our own words, and which texts are names: Mask hides nothing of them.
-	Show func(texts ...string)
 
 	// ImportKubeconfig is a fleet file made of a kubeconfig's contexts; file is "" for the usual places, name for "fleet".
 	ImportKubeconfig func(file, name string) (string, diag.Findings)

@@ -13,7 +13,7 @@ func (a *App) masked() *App {
 		return a
 	}
 	out := *a
-	out.Out, out.Err = &mask.Writer{To: a.Out, Mask: a.Mask, Show: a.Show}, &mask.Writer{To: a.Err, Mask: a.Mask, Show: a.Show}
+	out.Out, out.Err = &mask.Writer{To: a.Out, Mask: a.Mask}, &mask.Writer{To: a.Err, Mask: a.Mask}
 	is := a.IsTerminal
 	if is == nil {
 		is = terminal.Is
@@ -25,6 +25,14 @@ func (a *App) masked() *App {
 		return is(stream)
 	}
 	return &out
+}
+
+// maskedLike is a writer to another place that hides what a stream hides.
+func maskedLike(stream, to io.Writer) io.Writer {
+	if m, ok := stream.(*mask.Writer); ok {
+		return &mask.Writer{To: to, Mask: m.Mask}
+	}
+	return to
 }
 
 // unmasked is the stream below, for what must be printed as it is.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
-	"hawser.dev/hawser/internal/mask"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/report"
 )
@@ -49,11 +49,7 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 			if last != "" && s.opts.output == "text" {
 				head = "\n" + s.Now().Format("15:04:05") + "\n"
 			}
-			w := s.Out
-			if m, ok := w.(*mask.Writer); ok && s.opts.output == "yaml" {
-				w = m.Document()
-			}
-			if _, werr := w.Write([]byte(head + text)); werr != nil {
+			if _, werr := io.WriteString(unmasked(s.Out), head+text); werr != nil {
 				return werr
 			}
 		}
@@ -69,16 +65,17 @@ func (s *session) status(cmd *cobra.Command, args []string) error {
 	}
 }
 
+// statusText is a report in the form asked for, with what is secret hidden.
 func (s *session) statusText(r *fleetplan.StatusReport) (string, error) {
 	var b bytes.Buffer
 	var err error
-	switch s.opts.output {
+	switch w := maskedLike(s.Out, &b); s.opts.output {
 	case "json":
-		err = report.JSON(&b, r)
+		err = report.JSON(w, r)
 	case "yaml":
-		err = report.YAML(&b, r)
+		err = report.YAML(w, r)
 	default:
-		err = report.Status(&b, r, s.style(s.Out))
+		err = report.Status(w, r, s.style(s.Out))
 	}
 	return b.String(), err
 }

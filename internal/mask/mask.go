@@ -21,22 +21,15 @@ import (
 type Writer struct {
 	To   io.Writer
 	Mask func(string) string
-	// Show is told which texts are shown whatever is secret; nil shows none.
-	Show func(texts ...string)
 	// document is set for what is printed as a document: a text does not tell, as others have a say in it.
 	document bool
+	// hide masks what is quoted in a text that is laid out of what is masked already; nil where that is not so.
+	hide func(string) string
 }
 
-// Document is the Writer for a YAML document of ours, which comes in one piece.
-func (m *Writer) Document() io.Writer {
-	return &Writer{To: m.To, Mask: m.Mask, Show: m.Show, document: true}
-}
-
-// Own takes note of lines of our own words, and of names, which nothing hides that somebody keeps as a secret.
-func (m *Writer) Own(lines ...string) {
-	if m.Show != nil {
-		m.Show(lines...)
-	}
+// AsDocument is the Writer for a YAML document of ours, which comes in one piece.
+func (m *Writer) AsDocument() io.Writer {
+	return &Writer{To: m.To, Mask: m.Mask, document: true}
 }
 
 // Write writes all of p or fails; the count is that of p's bytes.

@@ -14,6 +14,7 @@ import (
 // Findings prints findings for people: what, where (with the line of the file when it can be read), why, fix. The
 // same finding on several clusters is said once.
 func Findings(w io.Writer, fs diag.Findings, st Style) error {
+	w, fs = masked(w, fs)
 	o := newOut(w, st)
 	writeFindings(o, shown(fs, st))
 	return o.Flush()
@@ -66,7 +67,6 @@ func writeFindings(o *out, fs diag.Findings) {
 
 func finding(o *out, f alike) {
 	label, c := labelOf(f.Finding, o.st), cmp.Or(inkOf[f.Severity], red)
-	own(o.to, hides(f.Finding, o.st)...)
 	if len(f.others) == 0 {
 		headline(o, label+":", c, clean(f.What))
 		place(o, f.Merged)
@@ -88,14 +88,6 @@ func labelOf(f diag.Finding, st Style) string {
 		label += " [" + f.Code + "]"
 	}
 	return label
-}
-
-// hides are the lines of a warning that something is hidden, which no secret may hide; none of another finding.
-func hides(f diag.Finding, st Style) []string {
-	if !strings.HasPrefix(f.Code, "hidden-by") {
-		return nil
-	}
-	return wrap(labelOf(f, st)+": "+f.What, st.width())
 }
 
 // each prints the objects of a group a line each, and what all of them share once.

@@ -211,17 +211,16 @@ func layoutOf(st Style, now time.Time, sections []section) layout {
 func (l layout) section(o *out, s section) {
 	if width(s.head) <= o.st.width() || !o.st.narrow() {
 		for _, l := range foldHead(o.st, s.head) {
-			own(o.to, l)
 			o.line(l)
 		}
 	} else { // names are never left out
-		o.own(0, s.head, "")
+		o.wrapped(0, s.head, "")
 	}
 	if o.st.Stat {
 		return
 	}
 	if s.as != "" {
-		o.own(colInstance, "as "+s.as+", and", "")
+		o.wrapped(colInstance, "as "+s.as+", and", "")
 	}
 	instance, begun := "", false
 	for _, c := range s.changes {

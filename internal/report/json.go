@@ -36,8 +36,8 @@ func YAML(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	if d, ok := w.(interface{ Document() io.Writer }); ok { // who masks must not have to guess
-		w = d.Document()
+	if d, ok := w.(interface{ AsDocument() io.Writer }); ok { // who masks must not have to guess
+		w = d.AsDocument()
 	}
 	_, err = w.Write(data)
 	return err

@@ -16,6 +16,7 @@ const repaintEvery = 100 * time.Millisecond
 // methods may be called from several goroutines.
 type Live struct {
 	mu     sync.Mutex
+	said   io.Writer // that masks what is said
 	canvas canvas
 	view   view
 	now    func() time.Time
@@ -47,7 +48,8 @@ func NewLive(w io.Writer, st Style, size func() (cols, rows int)) *Live {
 }
 
 func newLive(w io.Writer, st Style, size func() (int, int), now func() time.Time) *Live {
-	return &Live{canvas: canvas{w: w}, view: view{st: st, clusters: map[string]*track{}}, now: now, size: size, stop: make(chan struct{})}
+	to, _ := masked(w, struct{}{})
+	return &Live{said: w, canvas: canvas{w: to}, view: view{st: st, clusters: map[string]*track{}}, now: now, size: size, stop: make(chan struct{})}
 }
 
 // Expect tells how many clusters every wave has and which are canaries; without it the view counts what it sees.
@@ -59,6 +61,7 @@ func (l *Live) Expect(p *fleetplan.FleetPlan) {
 
 // Event takes in one event; it is shown with the next repaint.
 func (l *Live) Event(e fleetplan.Event) {
+	_, e = masked(l.said, e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e.Type == fleetplan.EventNotice {

@@ -18,6 +18,7 @@ const MarkdownLimit = 65000
 // content of new objects), the rollout. It never takes more than MarkdownLimit bytes; what does not fit is named with its
 // numbers.
 func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
+	w, p = masked(w, p)
 	st := Style{Width: 100, Unicode: true, Full: full}
 	head := markdownHead(p, st)
 	foot := markdownFoot(p, st)
@@ -32,17 +33,12 @@ func Markdown(w io.Writer, p *fleetplan.FleetPlan, full bool) error {
 			left = append(left, s)
 			continue
 		}
-		own(w, strings.SplitN(block, "\n", 2)[0])
 		body.WriteString(block)
 	}
 	if len(left) > 0 {
 		body.WriteString(markdownLeft(left, len(sections), full))
 	}
 	out := head + body.String() + foot
-	own(w, strings.SplitN(head, "\n```", 2)[0])
-	for _, f := range p.Findings {
-		own(w, hides(f, st)...)
-	}
 	if len(out) > MarkdownLimit {
 		out = cut(out, MarkdownLimit-60) + "\n\n_Cut here: the plan is longer than a comment may be._\n"
 	}

@@ -14,10 +14,9 @@ import (
 // verb, then what. Lines are stable, so that they can be searched: verbs and keys do not change within a version.
 func NewPlain(w io.Writer) func(fleetplan.Event) {
 	return func(e fleetplan.Event) {
+		to, e := masked(w, e)
 		if l := PlainLine(e); l != "" {
-			ours := fleetplan.Event{Type: e.Type, Action: e.Action, Status: e.Status, Counts: e.Counts, Done: e.Done, Total: e.Total} // without names and what others say
-			own(w, append(strings.Fields(eventText(ours)), fmt.Sprintf("wave=%d", e.Wave), "cluster="+e.Cluster)...)
-			_, _ = io.WriteString(w, l+"\n") // a reader that went away does not stop a rollout
+			_, _ = io.WriteString(to, l+"\n") // a reader that went away does not stop a rollout
 		}
 	}
 }

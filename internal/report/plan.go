@@ -16,6 +16,7 @@ import (
 // conflicts is printed as refused: its findings first, then the conflicting groups, then that nothing was written. One that
 // only wants the number of its deletions, or waves before it, is printed whole, and then what holds it up.
 func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
+	w, p = masked(w, p)
 	o := newOut(w, st)
 	planHeader(o, p)
 	guard, others := p.Unconfirmed()
@@ -46,6 +47,7 @@ func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 
 // FirstWrite prints what a plan writes first, and where, broken to the width; nothing where it writes nothing.
 func FirstWrite(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
+	w, p = masked(w, p)
 	o := newOut(w, st)
 	if text := p.FirstWrite(); text != "" {
 		o.wrapped(0, clean(text), "")
@@ -55,7 +57,7 @@ func FirstWrite(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 
 // refusal is the last line of a plan that cannot be carried out.
 func refusal(o *out, problems int) {
-	o.own(0, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem")), red)
+	o.wrapped(0, fmt.Sprintf("Plan: refused, %s. Nothing was written.", count(problems, "problem")), red)
 }
 
 // wholePlan prints what is to be read before a plan is confirmed: findings, groups, rollout, what deletions will want,
@@ -69,7 +71,7 @@ func wholePlan(o *out, p *fleetplan.FleetPlan, findings diag.Findings) {
 	if len(findings) == len(p.Findings) {
 		brake(o, p)
 	}
-	o.own(0, totals(p), bold)
+	o.wrapped(0, totals(p), bold)
 }
 
 // asked counts the clusters that a plan looked at, and says how many it did not ask.
@@ -91,7 +93,7 @@ func brake(o *out, p *fleetplan.FleetPlan) {
 		return
 	}
 	c := p.Counts()
-	o.own(0, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", max(p.Confirm, c.Delete+c.Recreate)), red)
+	o.wrapped(0, fmt.Sprintf("To be applied it needs --confirm-delete=%d:", max(p.Confirm, c.Delete+c.Recreate)), red)
 	for _, why := range p.Guard {
 		for i, l := range wrap(clean(why), max(20, o.st.width()-5)) { // what goes on is indented further: a reason a line
 			o.line(strings.Repeat(" ", 3+2*min(i, 1)), l)
@@ -101,6 +103,7 @@ func brake(o *out, p *fleetplan.FleetPlan) {
 
 // Diff prints the field diffs of a plan alone, grouped like the plan, without header, rollout and totals.
 func Diff(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
+	w, p = masked(w, p)
 	o := newOut(w, st)
 	if p.Findings.HasErrors() {
 		writeFindings(o, p.Findings)

@@ -26,6 +26,9 @@ func quote(o *out, pos diag.Pos, object string) {
 	if !ok {
 		return
 	}
+	if m, is := o.to.(Masker); is {
+		text = m.Hide(text)
+	}
 	before := text
 	if pos.Column > 0 && pos.Column-1 <= len(text) {
 		before = text[:pos.Column-1]

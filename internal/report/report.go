@@ -130,21 +130,22 @@ func (o *out) noted(indent int, text string, c ink) {
 	}
 }
 
-// Owner is a writer that is told which lines are our own words and what a plan's data is called, so that nothing which somebody keeps as a secret
-// hides them. What is not in them is masked as before.
-type Owner interface{ Own(texts ...string) }
-
-// own tells a writer of lines of our own, which it may show whatever is secret.
-func own(w io.Writer, lines ...string) {
-	if o, ok := w.(Owner); ok {
-		o.Own(lines...)
-	}
+// Masker is a writer that hides what is secret (mask.Writer): in a document before text is laid out of it, so that nothing which somebody keeps as a
+// secret hides our own words or a part of the layout, and in a line of a file that is quoted beside it.
+type Masker interface {
+	// Masked gives the document with its secrets masked, and the writer of what is laid out of it.
+	Masked(doc any) (io.Writer, any)
+	Hide(text string) string
 }
 
-// own is wrapped for a sentence of our own, in which nothing is but numbers and names.
-func (o *out) own(indent int, text string, c ink) {
-	own(o.to, wrap(text, max(20, o.st.width()-indent))...)
-	o.wrapped(indent, text, c)
+// masked is a document without its secrets, and the writer of what is laid out of it.
+func masked[T any](w io.Writer, doc T) (io.Writer, T) {
+	m, is := w.(Masker)
+	if !is {
+		return w, doc
+	}
+	to, hidden := m.Masked(doc)
+	return to, hidden.(T)
 }
 
 // count is "1 cluster" or "12 clusters".

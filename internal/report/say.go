@@ -8,6 +8,7 @@ import (
 
 // Asked prints what is to be said about a release, before it is.
 func Asked(w io.Writer, s *release.Saying, st Style) error {
+	w, s = masked(w, s)
 	o := newOut(w, st)
 	o.wrapped(0, clean(s.About()), bold)
 	if s.Message != "" {
@@ -23,6 +24,7 @@ func Asked(w io.Writer, s *release.Saying, st Style) error {
 
 // Said prints what was said about a release, done being the word for it, and where that does not stand; tip is what to do next where it stands anywhere.
 func Said(w io.Writer, s *release.Saying, done, tip string, st Style) error {
+	w, s = masked(w, s)
 	o, why := newOut(w, st), newReasons()
 	for _, c := range s.Clusters {
 		why.add(c.Cluster, "does not answer", c.Unreachable)
