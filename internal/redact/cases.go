@@ -11,14 +11,17 @@ import (
 const longestRecased = 256
 
 // cases are a text as it is, and if it is long enough in upper and lower case; one that stands for nothing else also as templates write titles, and
-// with capitals and small letters swapped.
+// with capitals and small letters swapped, after all letters were made large or small, too (title (lower x)).
 func cases(part string, s strength) []string {
 	if len(part) < shortestCased {
 		return []string{part}
 	}
-	out := []string{part, strings.ToUpper(part), strings.ToLower(part)}
+	upper, lower := strings.ToUpper(part), strings.ToLower(part)
+	out := []string{part, upper, lower}
 	if s == unmistakable && len(part) <= longestRecased {
-		out = append(out, firsts(part, titleEnds, unicode.ToTitle), firsts(part, unicode.IsSpace, unicode.ToLower), swapped(part))
+		for _, part := range []string{part, upper, lower} {
+			out = append(out, firsts(part, titleEnds, unicode.ToTitle), firsts(part, unicode.IsSpace, unicode.ToLower), swapped(part))
+		}
 	}
 	slices.Sort(out[1:])
 	return slices.Compact(out)

@@ -11,6 +11,7 @@ func TestCases(t *testing.T) {
 	for _, c := range [][2]string{
 		{"hunter2-x9pass two", "Hunter2-X9pass Two"}, {"Hunter2-X9Pass Two", "hunter2-X9Pass two"}, {"hUnter2-X9pass tWo", "HuNTER2-x9PASS TwO"},
 		{"k9zq\"xw-pass", `K9zq\"Xw-Pass`}, {"passwört-9äx7", "Passwört-9äx7"}, {"k9zq_xw.pass", "K9zq_xw.Pass"}, {"k9zq_xw.pass", "K9ZQ_XW.PASS"},
+		{"hUnter2-x9paSS tWo", "Hunter2-X9pass Two"}, {"hUnter2-x9paSS tWo", "hUNTER2-X9PASS tWO"},
 	} {
 		if got := New(c[0]).Redact("a " + c[1] + " b"); got != "a "+Mask+" b" {
 			t.Errorf("%q of %q: %s", c[1], c[0], got)

@@ -77,6 +77,7 @@ func (p *pieces) text(text string, depth int) {
 		return
 	}
 	p.common(text)
+	p.hosts(text)
 	for _, password := range passwords(text) {
 		if password != p.whole && !p.seen["c"+password] && len(p.out) < derivedPieces {
 			p.seen["c"+password] = true
@@ -117,6 +118,27 @@ func (p *pieces) text(text string, depth int) {
 					p.keep(atom)
 					p.encoded(atom, depth)
 				}
+			}
+		}
+	}
+}
+
+// hosts leaves out where an address leads whose user authenticates: it is no secret, and objects are called like it. What is in the rest of the text, too, may be one.
+func (p *pieces) hosts(text string) {
+	var hosts []string
+	rest := text
+	for _, m := range userInfo.FindAllStringIndex(text, maxForms) {
+		host := text[m[1]:]
+		if end := strings.IndexAny(host, "/?#\\\"'`<>|;) \t\r\n"); end >= 0 {
+			host = host[:end]
+		}
+		hosts, rest = append(hosts, host), strings.Replace(rest, "@"+host, "@", 1)
+	}
+	for _, host := range hosts {
+		names := append(strings.Split(host, ","), strings.FieldsFunc(host, func(r rune) bool { return strings.ContainsRune(separators, r) })...)
+		for _, name := range append(names, host) {
+			if !strings.Contains(rest, name) {
+				p.seen["k"+name] = true
 			}
 		}
 	}

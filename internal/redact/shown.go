@@ -25,9 +25,6 @@ func (r *Redactor) Show(instance string, texts ...string) {
 	}
 	for _, text := range texts {
 		r.show(instance, text)
-		if strings.Contains(text, "\x1b[") {
-			r.show(instance, laid(text))
-		}
 		if strings.Contains(text, "\n") {
 			for line := range strings.Lines(text) {
 				r.show(instance, strings.TrimSpace(line))
@@ -77,7 +74,6 @@ func (r *Redactor) isShown(about, text string) shows {
 // wide ones also part what is hidden; the narrow ones do not, so that nobody finds out what a secret is made of by guessing parts of it.
 var parts = []func(line string) int{
 	func(line string) int { return len(line) },
-	upToColumn,
 	upToQuote,
 	until("\""),
 	until("[]"),
@@ -87,16 +83,7 @@ var parts = []func(line string) int{
 }
 
 // wide is how many of the parts are wide.
-const wide = 6
-
-// upToColumn parts where two blanks do, behind those that a line begins with: the columns of our own layout.
-func upToColumn(line string) int {
-	indent := len(line) - len(strings.TrimLeft(line, " "))
-	if i := strings.Index(line[indent:], "  "); i >= 0 {
-		return indent + i
-	}
-	return len(line)
-}
+const wide = 5
 
 // until parts at any of some characters.
 func until(ends string) func(string) int {
@@ -131,7 +118,7 @@ func (r *Redactor) unshown(about, text string, spans []span) []span {
 	}
 	spans = union(spans)
 	for i, part := range parts {
-		spans = r.without(about, text, spans, part, i < wide, i == 2 || i == 3)
+		spans = r.without(about, text, spans, part, i < wide, i == 1 || i == 2)
 	}
 	return inked(text, spans)
 }
@@ -182,7 +169,7 @@ func (r *Redactor) without(about, text string, spans []span, part func(string) i
 	return out
 }
 
-// isWhole reports how a part of a line is shown: as it stands, escaped for JSON, or as what was added or removed.
+// isWhole reports how a part of a line is shown: as it stands, or escaped for JSON.
 func (r *Redactor) isWhole(about, part string) shows {
 	out := r.isShown(about, part)
 	if strings.Contains(part, `\`) {
@@ -191,32 +178,7 @@ func (r *Redactor) isWhole(about, part string) shows {
 			out = max(out, r.isShown(about, plain))
 		}
 	}
-	if line := laid(part); line != part {
-		out = max(out, r.isShown(about, line))
-	}
 	return out
-}
-
-// marks are what lines of ours begin with: the signs of actions, those of differences, and the edges of tables.
-const marks = "+-~|±»<>=!?/"
-
-// laid is a part of a line of our layout without the colours and the mark before it.
-func laid(part string) string {
-	return strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(unpainted(part)), marks))
-}
-
-// unpainted is a text without the colours that a terminal shows it in.
-func unpainted(text string) string {
-	var out strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "\x1b[")
-		out.WriteString(before)
-		end := strings.IndexByte(rest, 'm')
-		if !found || end < 0 {
-			return out.String() + rest
-		}
-		text = rest[end+1:]
-	}
 }
 
 // hidden are spans with one more, which is one with the last where they touch.

@@ -10,8 +10,7 @@ import (
 // Drift prints what drifted, bundle by bundle and grouped as a plan: fields go from what is recorded to what is live. tip is the
 // command that puts it right, "" for none.
 func Drift(w io.Writer, r *drift.Report, tip string, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	for i, b := range r.Bundles {
 		if i > 0 {
 			o.line()

@@ -14,8 +14,7 @@ import (
 // Findings prints findings for people: what, where (with the line of the file when it can be read), why, fix. The
 // same finding on several clusters is said once.
 func Findings(w io.Writer, fs diag.Findings, st Style) error {
-	w, fs = masked(w, fs)
-	o := newOut(w, st)
+	o, fs := laid(w, fs, st)
 	writeFindings(o, shown(fs, st))
 	return o.Flush()
 }

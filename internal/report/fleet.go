@@ -12,8 +12,7 @@ import (
 
 // FleetList prints the clusters of a fleet and how each is reached.
 func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	t := newTable([]string{"CLUSTER", "GROUP", "WAVE", "ACCESS", "SERVER"})
 	for _, c := range r.Clusters {
 		t.Row(c.Cluster, c.Group, dash(c.Wave), clean(c.Access), c.Server)
@@ -34,8 +33,7 @@ func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 
 // FleetCheck prints for every cluster whether it answers, its version and UID, and which rights are missing.
 func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	t := newTable([]string{"CLUSTER", "STATE", "VERSION", "SERVER", "UID"}, "UID")
 	bad, why := 0, newReasons()
 	for _, c := range r.Clusters {
@@ -64,8 +62,7 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 
 // FleetValues prints the runtime values of every cluster with their origins; secret ones are hidden.
 func FleetValues(w io.Writer, r *fleetplan.FleetReport, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	for i, c := range r.Clusters {
 		if i > 0 {
 			o.line()

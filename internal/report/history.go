@@ -22,8 +22,7 @@ var releaseInk = map[history.State]ink{history.Applying: cyan, history.Deleting:
 
 // History prints a line for each release, newest first, and the clusters of which nobody knows.
 func History(w io.Writer, h *history.History, st Style) error {
-	w, h = masked(w, h)
-	o := newOut(w, st)
+	o, h := laid(w, h, st)
 	if h.Chosen != "" {
 		o.wrapped(0, "Releases"+on(h.Chosen), bold)
 	}
@@ -109,8 +108,7 @@ func doneOf(c plan.Counts) string {
 
 // Shown prints the one release of a history: how it came about, where each cluster stands, and what was delivered.
 func Shown(w io.Writer, h *history.History, st Style) error {
-	w, h = masked(w, h)
-	o := newOut(w, st)
+	o, h := laid(w, h, st)
 	b := h.Bundles[0]
 	r := b.Releases[0]
 	o.line(st.paint(bold, "Release "+clean(r.Name())+" of "+b.Bundle)+on(h.Chosen), ": ", st.paint(releaseInk[r.State], string(r.State)))
@@ -194,8 +192,7 @@ func delivered(o *out, r history.Release) {
 
 // Compared prints what changed between two releases, grouped as a plan.
 func Compared(w io.Writer, c *history.Comparison, st Style) error {
-	w, c = masked(w, c)
-	o := newOut(w, st)
+	o, c := laid(w, c, st)
 	o.line(st.paint(bold, fmt.Sprintf("Bundle %s from release %s to %s", c.Bundle, clean(c.From.Name()), clean(c.To.Name()))) + on(c.Chosen))
 	p := comparedPlan(c.Bundle, c.Clusters, c.Groups)
 	same := 0

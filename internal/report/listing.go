@@ -14,8 +14,7 @@ import (
 
 // Listing prints what was delivered: a row per instance and cluster, with the release, when and how it ended.
 func Listing(w io.Writer, l *release.Listing, st Style) error {
-	w, l = masked(w, l)
-	o := newOut(w, st)
+	o, l := laid(w, l, st)
 	t := newTable([]string{"CLUSTER", "BUNDLE", "INSTANCE", "NAMESPACE", "VERSION", "RELEASE", "DELIVERED", "STATUS"}, "NAMESPACE", "DELIVERED")
 	why := newReasons()
 	for _, c := range l.Clusters {
@@ -77,8 +76,7 @@ func phaseOf(b release.BundleListing, in release.InstanceListing) (string, ink) 
 
 // Inspected prints one part of an instance, module or resources; clusters where it is the same are told together.
 func Inspected(w io.Writer, l *release.Listing, part string, st Style) error {
-	w, l = masked(w, l)
-	o := newOut(w, st)
+	o, l := laid(w, l, st)
 	places := map[string][]string{}
 	var texts []string
 	why := newReasons()

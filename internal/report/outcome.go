@@ -25,8 +25,7 @@ func Outcome(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error {
 
 // OutcomeTable prints one row per cluster; clusters of a wave that were not started share one.
 func OutcomeTable(w io.Writer, oc *fleetplan.Outcome, st Style) error {
-	w, oc = masked(w, oc)
-	o := newOut(w, st)
+	o, oc := laid(w, oc, st)
 	rows := rowsOf(oc)
 	names := 7
 	for _, r := range rows {
@@ -129,8 +128,7 @@ func clusterRow(c fleetplan.ClusterOutcome) row {
 
 // OutcomeVerdict prints the last words: one line when all went well, else what failed, where else, what to do next.
 func OutcomeVerdict(w io.Writer, oc *fleetplan.Outcome, h Hints, st Style) error {
-	w, oc = masked(w, oc)
-	o := newOut(w, st)
+	o, oc := laid(w, oc, st)
 	if oc.Result == fleetplan.Succeeded || oc.Result == fleetplan.UpToDate {
 		o.wrapped(0, success(oc), green)
 		return o.ended(oc.Findings)

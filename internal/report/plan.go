@@ -16,8 +16,7 @@ import (
 // conflicts is printed as refused: its findings first, then the conflicting groups, then that nothing was written. One that
 // only wants the number of its deletions, or waves before it, is printed whole, and then what holds it up.
 func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
-	w, p = masked(w, p)
-	o := newOut(w, st)
+	o, p := laid(w, p, st)
 	planHeader(o, p)
 	guard, others := p.Unconfirmed()
 	switch problems := problems(p); {
@@ -47,8 +46,7 @@ func Plan(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
 
 // FirstWrite prints what a plan writes first, and where, broken to the width; nothing where it writes nothing.
 func FirstWrite(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
-	w, p = masked(w, p)
-	o := newOut(w, st)
+	o, p := laid(w, p, st)
 	if text := p.FirstWrite(); text != "" {
 		o.wrapped(0, clean(text), "")
 	}
@@ -103,8 +101,7 @@ func brake(o *out, p *fleetplan.FleetPlan) {
 
 // Diff prints the field diffs of a plan alone, grouped like the plan, without header, rollout and totals.
 func Diff(w io.Writer, p *fleetplan.FleetPlan, st Style) error {
-	w, p = masked(w, p)
-	o := newOut(w, st)
+	o, p := laid(w, p, st)
 	if p.Findings.HasErrors() {
 		writeFindings(o, p.Findings)
 		o.line()

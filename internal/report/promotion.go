@@ -11,8 +11,7 @@ import (
 
 // Promoted prints a promotion: what is to become what on which clusters, and what is written, or was.
 func Promoted(w io.Writer, p *promotion.Promotion, st Style) error {
-	w, p = masked(w, p)
-	o := newOut(w, st)
+	o, p := laid(w, p, st)
 	o.wrapped(0, fmt.Sprintf("Bundle %s: release %s of %s, for %s", p.Bundle, clean(p.Release.String()), clean(p.From.String()), clean(p.To.String())), bold)
 	t := newTable([]string{"INSTANCE", "CLUSTERS", "NOW", "PROMOTED", "BY"}, "CLUSTERS")
 	for _, i := range p.Instances {
@@ -47,8 +46,7 @@ func Promoted(w io.Writer, p *promotion.Promotion, st Style) error {
 
 // Between prints what two sides of a fleet run, compared.
 func Between(w io.Writer, b *history.Between, st Style) error {
-	w, b = masked(w, b)
-	o := newOut(w, st)
+	o, b := laid(w, b, st)
 	o.wrapped(0, fmt.Sprintf("%s (%s) and %s (%s)", clean(b.From.Name), clusterList(b.From.Clusters, st), clean(b.To.Name), clusterList(b.To.Clusters, st)), bold)
 	for i := range b.Bundles {
 		one := &b.Bundles[i]

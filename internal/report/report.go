@@ -96,6 +96,12 @@ func newOut(w io.Writer, st Style) *out {
 	return &out{Writer: bufio.NewWriterSize(w, 64<<10), to: w, st: st, quoted: map[string]*diag.Quotable{}}
 }
 
+// laid is what is laid out of a document, and the document without its secrets.
+func laid[T any](w io.Writer, doc T, st Style) (*out, T) {
+	to, hidden := masked(w, doc)
+	return newOut(to, st), hidden
+}
+
 // line writes one line.
 func (o *out) line(parts ...string) {
 	for _, p := range parts {

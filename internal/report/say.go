@@ -8,8 +8,7 @@ import (
 
 // Asked prints what is to be said about a release, before it is.
 func Asked(w io.Writer, s *release.Saying, st Style) error {
-	w, s = masked(w, s)
-	o := newOut(w, st)
+	o, s := laid(w, s, st)
 	o.wrapped(0, clean(s.About()), bold)
 	if s.Message != "" {
 		o.wrapped(2, clean(s.Message), dim)

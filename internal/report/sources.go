@@ -14,8 +14,7 @@ import (
 
 // Locked prints what hawser.lock pins, one line per source, and how that differs from before.
 func Locked(w io.Writer, r *fleetplan.LockReport, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	for _, s := range r.Sources {
 		pin := strings.TrimSpace(s.Version + " " + s.Digest)
 		switch {
@@ -34,8 +33,7 @@ func Locked(w io.Writer, r *fleetplan.LockReport, st Style) error {
 
 // Outdated prints how every source stands to what there is.
 func Outdated(w io.Writer, r *fleetplan.OutdatedReport, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	t := newTable([]string{"INSTANCE", "SOURCE", "WANTED", "PINNED", "IN RANGE", "NEWEST", "STATE"}, "WANTED")
 	for _, s := range r.Sources {
 		k := green

@@ -14,8 +14,7 @@ import (
 // Status prints what is known of bundles on a fleet: a line of totals, then every cluster and instance with its
 // revision and state, and under it each object that is not ready with its reason.
 func Status(w io.Writer, r *fleetplan.StatusReport, st Style) error {
-	w, r = masked(w, r)
-	o := newOut(w, st)
+	o, r := laid(w, r, st)
 	o.wrapped(0, clean(statusHead(r)), bold)
 	if len(r.Clusters) > 0 && (r.Bundle != "" || !r.Nothing()) {
 		o.line()
