@@ -110,7 +110,8 @@ func TestCanariesInErrors(t *testing.T) {
 					if args[0] == "plan" {
 						s.has(out, "holds a secret value")
 					}
-					out = strings.NewReplacer(`"namespace": "c4nary-env-1-mixed"`, "", `"namespace":"c4nary-env-1-mixed"`, "").Replace(out)
+					out = strings.NewReplacer(`"namespace": "c4nary-env-1-mixed"`, "", `"namespace":"c4nary-env-1-mixed"`, "",
+						"ConfigMap c4nary-env-1-mixed/a", "").Replace(out)
 				}
 				silent(t, strings.Join(args, " "), out, one)
 			}
