@@ -38,7 +38,15 @@ type configMaps struct {
 	odd bool
 	// refuses says why values are refused, as a chart's schema does; "" takes them.
 	refuses func(data map[string]any) string
-	warns   diag.Findings // of every render
+	warns   diag.Findings              // of every render
+	kinds   map[string][]v1alpha1.Kind // that the values take instead of texts
+}
+
+func (c *configMaps) Kinds(_ context.Context, _ render.Request, paths []v1alpha1.Path) (out [][]v1alpha1.Kind) {
+	for _, p := range paths {
+		out = append(out, c.kinds[p.String()])
+	}
+	return out
 }
 
 func (c *configMaps) Name() string { return "manifests" }

@@ -106,6 +106,7 @@ func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn
 	}
 	p.Request = render.Request{Bundle: s.Spec.Name, Instance: p.Instance, Content: p.Use.Content,
 		KubeVersion: r.Facts.Version, APIs: object.Serving(r.Facts.APIs, s.Ahead.Kinds()), Package: "main"}
+	r.typed(ctx, p)
 	if findings = append(findings, r.answered(ctx, s, p)...); findings.HasErrors() {
 		return findings
 	}
@@ -119,6 +120,24 @@ func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn
 	}
 	p.Recorded = !r.Tests && len(valuerefs.Unknown(p.Open, p.Refs)) == 0 && r.Record != nil && r.Record.Standing().Complete() && r.Record.Inputs[p.Placed.Name] == p.Key
 	return findings
+}
+
+// typed lets what came by references be numbers and booleans where the part's source takes no texts.
+func (r Resolver) typed(ctx context.Context, p *InstanceRender) {
+	typer, ok := p.Renderer.(render.Typer)
+	if !ok {
+		return
+	}
+	ctx = redact.With(ctx, r.Redactor)
+	of := bind.Package{Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { return typer.Kinds(ctx, p.Request, at) },
+		Own: func(at v1alpha1.Path) (own *v1alpha1.Value) {
+			if d, ok := p.Renderer.(render.Defaulter); ok {
+				own, _ = d.Default(ctx, p.Request, at)
+			}
+			return own
+		}}
+	p.Instance.Values, p.Refs = bind.OfKinds(p.Instance.Values, p.Refs, of)
+	p.Request.Instance = p.Instance
 }
 
 // rekey computes the part's inputs digest. Tests leave no trace in the record: the inputs are the same.

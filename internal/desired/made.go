@@ -207,11 +207,13 @@ func (r Resolver) newValues(instance string) (n int, unrecorded bool) {
 func (r Resolver) unmade(ctx context.Context, s *State, p *InstanceRender, standIn bool) diag.Findings {
 	q := *p
 	var findings diag.Findings
-	q.Instance, _, _, findings = r.bound(ctx, s, p.Placed, standIn, true)
+	q.Instance, _, q.Refs, findings = r.bound(ctx, s, p.Placed, standIn, true)
 	if findings.HasErrors() {
 		return findings
 	}
-	q.Request.Instance, q.Request.Answers = q.Instance, r.Rotate.Of(p.Placed.Name, r.Made.known(p.Placed.Name))
+	q.Request.Instance = q.Instance
+	r.typed(ctx, &q)
+	q.Request.Answers = r.Rotate.Of(p.Placed.Name, r.Made.known(p.Placed.Name))
 	if err := r.rekey(ctx, &q); err != nil {
 		return diag.From(err, "source")
 	}

@@ -76,7 +76,8 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 	var all []object.Object
 	for i, p := range parts {
 		if errs[i] != nil {
-			findings = append(findings, bind.Explained(withInstance(diag.From(errs[i], "render"), p.Instance), valuerefs.Unknown(p.Open, p.Refs))...)
+			failed := bind.Misfit(withInstance(diag.From(errs[i], "render"), p.Instance), p.Refs)
+			findings = append(findings, bind.Explained(failed, valuerefs.Unknown(p.Open, p.Refs))...)
 			continue
 		}
 		findings = append(findings, results[i].Findings...)

@@ -53,6 +53,7 @@ const (
 	askRender   what = "render"
 	askMakes    what = "makes"
 	askDefault  what = "default"
+	askKinds    what = "kinds"
 	askCheck    what = "check"
 	askVet      what = "vet"
 )
@@ -67,6 +68,7 @@ type question struct {
 	Request  render.Request
 	Chance   *string
 	Path     v1alpha1.Path
+	Paths    []v1alpha1.Path
 	Rule     health.Check
 	Object   map[string]any
 }
@@ -100,6 +102,7 @@ type answer struct {
 	Result   render.Result
 	Makes    bool
 	Default  *v1alpha1.Value
+	Kinds    [][]v1alpha1.Kind
 	Pos      diag.Pos
 	Status   health.Status
 	Applies  bool

@@ -199,6 +199,10 @@ func (s *server) answer(q question) (a answer) {
 		if d, ok := r.(render.Defaulter); ok {
 			a.Default, a.Pos = d.Default(ctx, q.Request, q.Path)
 		}
+	case askKinds:
+		if t, ok := r.(render.Typer); ok {
+			a.Kinds = t.Kinds(ctx, q.Request, q.Paths)
+		}
 	case askVet:
 		defer s.watchdog.Enter(q.title())()
 		err = s.sockets.Checker.Vet(q.Rule)

@@ -61,7 +61,7 @@ type renderer struct {
 	here render.Renderer // for its keys; nil has them made in a child
 }
 
-// defaulter is one whose sources have values of their own, maker one whose sources may also make values up.
+// defaulter is one whose sources have values of their own, and say of which kinds they are, maker one whose sources may also make values up.
 type (
 	defaulter struct{ renderer }
 	maker     struct{ defaulter }
@@ -70,6 +70,7 @@ type (
 var (
 	_ render.Renderer  = renderer{}
 	_ render.Defaulter = defaulter{}
+	_ render.Typer     = defaulter{}
 	_ render.Maker     = maker{}
 )
 
@@ -77,8 +78,12 @@ var (
 func (r renderer) Name() string { return r.name }
 
 func (r renderer) ask(ctx context.Context, w what, req render.Request, path v1alpha1.Path) (answer, error) {
-	q := question{What: w, Renderer: r.name, Request: req, Path: path}
-	made := req.Chance
+	return r.put(ctx, question{What: w, Renderer: r.name, Request: req, Path: path})
+}
+
+// put asks a question about a request.
+func (r renderer) put(ctx context.Context, q question) (answer, error) {
+	made := q.Request.Chance
 	q.Request.Content.Reading = nil // the child reads by itself
 	if q.Request.Chance = nil; made != nil {
 		q.Chance = &made.ID
@@ -110,6 +115,16 @@ func (r renderer) Render(ctx context.Context, req render.Request) (render.Result
 func (r defaulter) Default(ctx context.Context, req render.Request, path v1alpha1.Path) (*v1alpha1.Value, diag.Pos) {
 	a, _ := r.ask(ctx, askDefault, req, path)
 	return a.Default, a.Pos
+}
+
+// Kinds are those that the source takes instead of texts; what cannot be told is told by the render.
+func (r defaulter) Kinds(ctx context.Context, req render.Request, paths []v1alpha1.Path) [][]v1alpha1.Kind {
+	q := question{What: askKinds, Renderer: r.name, Request: req, Paths: paths}
+	a, err := r.put(ctx, q)
+	if err != nil || len(a.Kinds) != len(paths) {
+		return nil
+	}
+	return a.Kinds
 }
 
 // Makes reports whether the request's source may make something up. What cannot be told is told by the key.

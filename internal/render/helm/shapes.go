@@ -1,19 +1,18 @@
 package helm
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/valueschema"
 )
 
 // shapes says where the user gives a plain value for what is a struct in the chart's defaults or in those of its
@@ -93,7 +92,7 @@ func (j *job) notBoolean(path []string, text string) diag.Finding {
 // a path may be this text.
 func takesText(c *chart.Chart, path []string, text string) bool {
 	if c.Schema != nil {
-		if s, err := compiledSafely(c); err == nil && namesText(s, path, text, 0) {
+		if s, err := valueschema.Compile(c.Schema); err == nil && valueschema.NamesText(s, path, text) {
 			return true
 		}
 	}
@@ -103,48 +102,6 @@ func takesText(c *chart.Chart, path []string, text string) bool {
 		}
 	}
 	return false
-}
-
-// compiledSafely is compiled, whatever the library makes of a hostile schema: checkSchema says what is wrong with it.
-func compiledSafely(c *chart.Chart) (s *jsonschema.Schema, err error) {
-	defer func() {
-		if recover() != nil {
-			s, err = nil, errors.New("the schema cannot be compiled")
-		}
-	}()
-	return compiled(c)
-}
-
-// maxSchemaDepth bounds how far references and alternatives of a schema are followed.
-const maxSchemaDepth = 32
-
-// namesText reports whether a schema, or an alternative in it, names texts or this one for the value at a path. One that
-// says nothing of the value's kind does not.
-func namesText(s *jsonschema.Schema, at []string, text string, depth int) bool {
-	if s == nil || depth > maxSchemaDepth {
-		return false
-	}
-	in := slices.Concat([]*jsonschema.Schema{s.Ref, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
-	if slices.ContainsFunc(in, func(x *jsonschema.Schema) bool { return namesText(x, at, text, depth+1) }) {
-		return true
-	}
-	if len(at) == 0 {
-		named := s.Types != nil && slices.Contains(s.Types.ToStrings(), "string")
-		if s.Enum != nil {
-			return slices.Contains(s.Enum.Values, any(text))
-		}
-		return named || s.Const != nil && *s.Const == any(text)
-	}
-	if x, ok := s.Properties[at[0]]; ok {
-		return namesText(x, at[1:], text, depth+1)
-	}
-	for pattern, x := range s.PatternProperties {
-		if pattern.MatchString(at[0]) && namesText(x, at[1:], text, depth+1) {
-			return true
-		}
-	}
-	more, _ := s.AdditionalProperties.(*jsonschema.Schema)
-	return namesText(more, at[1:], text, depth+1)
 }
 
 // blamed is a failed render of values whose shape is not the chart's: the user's own line, with what followed from it.

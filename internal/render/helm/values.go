@@ -1,7 +1,6 @@
 package helm
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/valueschema"
 )
 
 // exact is the largest integer a float holds exactly.
@@ -58,19 +58,6 @@ func asYAML(v any) any {
 	return v
 }
 
-// refusing is a loader of schemas that loads nothing: a render reads no network and no file outside its chart.
-// asked is set by the first URL.
-type refusing struct{ asked bool }
-
-// Load refuses everything but URNs: as in Helm, one that nobody knows allows everything.
-func (r *refusing) Load(url string) (any, error) {
-	if strings.HasPrefix(url, "urn:") {
-		return true, nil
-	}
-	r.asked = true
-	return nil, errors.New("not followed")
-}
-
 // checkSchema checks the merged values with the schemas of the chart and its dependencies. path is where vals are.
 func (j *job) checkSchema(c *chart.Chart, vals map[string]any, path []string) diag.Findings {
 	var found diag.Findings
@@ -105,7 +92,7 @@ func (j *job) checkOne(c *chart.Chart, vals map[string]any, path []string) (foun
 			found = broken(r)
 		}
 	}()
-	schema, err := compiled(c)
+	schema, err := valueschema.Compile(c.Schema)
 	if err != nil {
 		return broken(err)
 	}
@@ -118,30 +105,6 @@ func (j *job) checkOne(c *chart.Chart, vals map[string]any, path []string) (foun
 	default:
 		return broken(err)
 	}
-}
-
-// compiled is the schema of a chart's values.
-func compiled(c *chart.Chart) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.Schema))
-	if err != nil {
-		return nil, err
-	}
-	const name = "chart:///values.schema.json"
-	compiler := jsonschema.NewCompiler()
-	outside := &refusing{}
-	compiler.UseLoader(outside)
-	if err := compiler.AddResource(name, doc); err != nil {
-		return nil, err
-	}
-	schema, err := compiler.Compile(name)
-	if outside.asked {
-		// Which URL comes first is chance, so none is named.
-		return nil, errors.New("it refers to other files or hosts, which are not followed")
-	}
-	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
-	}
-	return schema, nil
 }
 
 // invalid is one finding for each place that breaks the schema.
@@ -171,7 +134,7 @@ func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.V
 		case *kind.AdditionalProperties:
 			for _, name := range broken.Properties {
 				f := j.valueFinding(append(at[:len(at):len(at)], name), fmt.Sprintf("additional property '%s' not allowed", name))
-				f.Fix = diag.DidYouMean(name, slices.Sorted(maps.Keys(properties(schema, e.InstanceLocation))))
+				f.Fix = diag.DidYouMean(name, slices.Sorted(maps.Keys(valueschema.Properties(schema, e.InstanceLocation))))
 				add(f)
 			}
 		case *kind.Required:
@@ -194,20 +157,6 @@ func (j *job) missing(at []string, name string) diag.Finding {
 		f.Fix = "null removes the chart's default: leave the line out, or give a value"
 	}
 	return f
-}
-
-// properties are those that a schema names for the value at a place, as far as it says so without conditions.
-func properties(s *jsonschema.Schema, at []string) map[string]*jsonschema.Schema {
-	for depth := 0; s != nil && s.Ref != nil && depth < 16; depth++ {
-		s = s.Ref
-	}
-	switch {
-	case s == nil:
-		return nil
-	case len(at) == 0:
-		return s.Properties
-	}
-	return properties(s.Properties[at[0]], at[1:])
 }
 
 // valueFinding is an error about a value, at the user's line where the user gave it or something around it.

@@ -1,0 +1,104 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
+)
+
+// What came by a reference is a text, and where a package takes none it is the number or the boolean that it says; whatever is no such text stays
+// what it is. Where it is not known, the package's own value of that kind stands in for it, or any.
+func TestOfKinds(t *testing.T) {
+	const b, i, f = v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.KindFloat
+	for name, c := range map[string]struct {
+		text, bundle, own string
+		kinds             []v1alpha1.Kind
+		want              string
+		asked             bool
+	}{
+		"whole":             {"5432", "", "", []v1alpha1.Kind{i}, "5432", true},
+		"with a line end":   {"-5\n", "", "", []v1alpha1.Kind{i}, "-5", true},
+		"a number, whole":   {"5432", "", "", []v1alpha1.Kind{i, f}, "5432", true},
+		"a number":          {"0.25", "", "", []v1alpha1.Kind{i, f}, "0.25", true},
+		"with an exponent":  {"1e3", "", "", []v1alpha1.Kind{i, f}, "1e3", true},
+		"float alone":       {"3", "", "", []v1alpha1.Kind{f}, "3.0", true},
+		"boolean":           {"true", "", "", []v1alpha1.Kind{b}, "true", true},
+		"text will do":      {"5432", "", "", nil, `"5432"`, true},
+		"not whole":         {"5.5", "", "", []v1alpha1.Kind{i}, `"5.5"`, true},
+		"number for a bool": {"1", "", "", []v1alpha1.Kind{b}, `"1"`, true},
+		"leading zero":      {"007", "", "", []v1alpha1.Kind{i, f}, `"007"`, false},
+		"a word":            {"hunter2", "", "", []v1alpha1.Kind{i}, `"hunter2"`, false},
+		"yes":               {"yes", "", "", []v1alpha1.Kind{b}, `"yes"`, false},
+		"endless":           {strings.Repeat("7", 65), "", "", []v1alpha1.Kind{i}, `"` + strings.Repeat("7", 65) + `"`, false},
+		"later":             {"", "platform", "", []v1alpha1.Kind{i}, "1", true},
+		"later, own":        {"", "platform", "8080", []v1alpha1.Kind{i}, "8080", true},
+		"later, own text":   {"", "platform", `"a"`, []v1alpha1.Kind{b}, "true", true},
+		"later, text":       {"", "platform", "", nil, `"known after bundle platform (ref://db/port)"`, true},
+		"not asked":         {"ref://db/port", "", "", []v1alpha1.Kind{f}, "1.0", true},
+	} {
+		pos := v1alpha1.Position{File: "b.yaml", Line: 3}
+		ref := From{At: "db.ports[0]", Pos: diag.Pos(pos), Ref: "ref://db/port", Bundle: c.bundle, node: &v1alpha1.Value{Pos: pos}}
+		x := text(c.text, pos)
+		if c.bundle != "" {
+			x = StandIn(ref)
+		}
+		list := &v1alpha1.Value{Kind: v1alpha1.KindList, Items: []*v1alpha1.Value{x}}
+		v := v1alpha1.Values{Struct: &v1alpha1.Value{Kind: v1alpha1.KindStruct, Fields: []v1alpha1.Field{{Name: "db", Value: &v1alpha1.Value{
+			Kind: v1alpha1.KindStruct, Fields: []v1alpha1.Field{{Name: "ports", Value: list}}}}}}}
+		var own *v1alpha1.Value
+		if c.own != "" {
+			own = new(v1alpha1.Value)
+			if err := own.UnmarshalJSON([]byte(c.own)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := 0
+		got, refs := OfKinds(v, []From{ref}, Package{
+			Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { asked += len(at); return [][]v1alpha1.Kind{c.kinds} },
+			Own:   func(v1alpha1.Path) *v1alpha1.Value { return own }})
+		if js, err := got.MarshalJSON(); err != nil || string(js) != fmt.Sprintf(`{"db":{"ports":[%s]}}`, c.want) || asked > 0 != c.asked {
+			t.Errorf("%s: %s, %v, asked %d", name, js, err, asked)
+		}
+		if now := got.Struct.Fields[0].Value.Fields[0].Value.Items[0]; now.Pos != pos || (c.bundle != "" && c.kinds != nil) != (refs[0].Preview != nil) || refs[0].Preview != nil && refs[0].Preview != now {
+			t.Errorf("%s: %+v, %+v", name, now, refs[0])
+		}
+	}
+}
+
+// A number that stands in for what is known later is no text of which another form is tried, and stays where the others are tried as they are written.
+func TestStandInsOfKinds(t *testing.T) {
+	open := []From{{At: "a", Ref: "ref://a", Bundle: "platform", Preview: &v1alpha1.Value{Kind: v1alpha1.KindInt, Text: "1"}, node: &v1alpha1.Value{}},
+		{At: "b", Ref: "ref://b", Bundle: "platform", node: &v1alpha1.Value{}}}
+	if texts := Texts(open); len(texts) != 1 || texts[0].At != "b" || Previewed(open) {
+		t.Errorf("%+v", texts)
+	}
+	v := v1alpha1.Values{Struct: &v1alpha1.Value{Kind: v1alpha1.KindStruct, Fields: []v1alpha1.Field{{Name: "a", Value: StandIn(open[0])}, {Name: "b", Value: StandIn(open[1])}}}}
+	got, refs := Written(v, open)
+	if js, _ := got.MarshalJSON(); string(js) != `{"a":1,"b":"ref://b"}` || refs[0].Preview.Text != "1" {
+		t.Errorf("%s, %+v", js, refs)
+	}
+	again, _ := Written(got, refs)
+	if js, _ := again.MarshalJSON(); string(js) != `{"a":1,"b":"ref://b"}` {
+		t.Errorf("%s", js)
+	}
+}
+
+// An error about what a reference leads to says where the reference stands and what to do, and nothing of errors about other values.
+func TestMisfit(t *testing.T) {
+	fs := diag.Findings{diag.Errorf("values", "got string, want integer"), diag.Errorf("values", "got string, want integer"), diag.Warnf("values", "w")}
+	for i, at := range []string{"values.ports.0", "values.other", "values.ports[0]"} {
+		fs[i].Path, fs[i].Fix = at, "skipSchema"
+	}
+	at := diag.Pos{File: "b.yaml", Line: 7}
+	got := Misfit(slices.Clone(fs), []From{{At: "ports[0]", Pos: at, Ref: "ref://files:db.yaml/port"}})
+	if got[0].Pos != at || !strings.HasPrefix(got[0].Fix, "correct what ref://files:db.yaml/port leads to in its store") || strings.Contains(got[0].Fix, "skipSchema") {
+		t.Errorf("%+v", got[0])
+	}
+	if !got[1].Equal(fs[1]) || !got[2].Equal(fs[2]) {
+		t.Errorf("%+v", got[1:])
+	}
+}

@@ -1,0 +1,64 @@
+package desired
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/secret"
+	"hawser.dev/hawser/internal/values"
+)
+
+// A reference to a text that is a number is that number where the source takes no text, and the redactor knows it in that form; where the text does not
+// fit the error stands at the reference and says what to do. The inputs digest is that of what is rendered.
+func TestReferenceOfAKind(t *testing.T) {
+	r := newRig(t)
+	r.Reader = values.New(values.Options{Redactor: r.Redactor, Fleet: &v1alpha1.FleetSpec{SecretStores: map[string]v1alpha1.SecretStore{"vault": {Env: &v1alpha1.EnvStore{}}}},
+		Open: func(v1alpha1.SecretStore, values.Secrets) (secret.Store, error) { return known{}, nil }})
+	r.renderer.kinds = map[string][]v1alpha1.Kind{"port": {v1alpha1.KindInt}}
+	s, fs := r.state(r.instance("api", `{port: "ref://vault:db/port", other: "ref://vault:db/port"}`))
+	if fs.HasErrors() || s.has("api", "port") != int64(1400) || s.has("api", "other") != "1400" || r.Redactor.Said("api", "1400.0") == "1400.0" {
+		t.Errorf("%v, %v", s.Bodies, fs)
+	}
+	if key, err := r.renderer.Key(t.Context(), s.Renders[0].Request); err != nil || s.Renders[0].Key != key+s.Renders[0].policy {
+		t.Error("the inputs digest is that of other values")
+	}
+	r.anew(nil)
+	r.renderer.kinds = map[string][]v1alpha1.Kind{"port": {v1alpha1.KindBool}}
+	r.renderer.refuses = func(data map[string]any) string {
+		if _, ok := data["port"].(string); ok {
+			return "port: want boolean"
+		}
+		return ""
+	}
+	if _, fs := r.state(r.instance("api", `{port: "ref://vault:db/port"}`)); len(fs.Errors()) != 1 || !strings.Contains(fs[0].String(), "want boolean") {
+		t.Error(fs)
+	}
+}
+
+// Where a bundle that writes the Secret comes first, a number stands in for it, and is shown as not known.
+func TestStandInOfAKind(t *testing.T) {
+	r := refersRig(t)
+	r.renderer.kinds = map[string][]v1alpha1.Kind{"port": {v1alpha1.KindInt}, "tls": {v1alpha1.KindBool}}
+	r.renderer.refuses = func(data map[string]any) string {
+		_, port := data["port"].(string)
+		if _, tls := data["tls"].(string); port || tls {
+			return "want integer, boolean"
+		}
+		return ""
+	}
+	s, fs := r.state(r.instance("api", `{port: "ref://vault:db/port", tls: "ref://vault:db/tls", user: "ref://vault:db/user"}`))
+	if fs.HasErrors() {
+		t.Fatal(fs)
+	}
+	_, open, late := r.after(s, "api")
+	for _, at := range []string{"port", "tls", "user"} {
+		if !slices.Contains(open, at) || !late.Object.Unknown["data."+at] {
+			t.Errorf("%s is shown as known: %v, %+v", at, open, late.Object.Unknown)
+		}
+	}
+	if n := len(r.renderer.rendered); n > 3 {
+		t.Errorf("%d renders", n)
+	}
+}
