@@ -5,118 +5,16 @@
 package maskguard
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
-	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
-	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
 )
-
-// named is how many places a warning names.
-const named = 10
-
-// weights are the fields that say what runs, where it comes from, who is reached, and who may do what, those first that weigh more: at a place in one of
-// them a change that is not seen does most.
-var weights = [][]string{
-	{"command", "args", "exec"},
-	{"image", "images"},
-	{"host", "hosts", "hostnames", "backend", "backends", "backendRefs", "defaultBackend", "externalName", "clientConfig", "service"},
-	{"roleRef", "rules", "subjects", "webhooks", "validations"},
-}
-
-// place is where something is hidden.
-type place struct {
-	text   string
-	weight int
-}
-
-// at is a place of an object, of which text is shown.
-func at(r object.Ref, path, text string) place {
-	p := place{text: r.String() + " " + text, weight: len(weights)}
-	steps := neversecret.Steps(path)
-	if len(steps) > 0 && slices.Contains([]string{"metadata", "data", "stringData", "binaryData"}, steps[0]) {
-		return p // what is a key there may be called anything
-	}
-	for _, step := range steps {
-		if i := slices.IndexFunc(weights, func(fields []string) bool { return slices.Contains(fields, step) }); i >= 0 {
-			p.weight = min(p.weight, i)
-		}
-	}
-	return p
-}
-
-// list are the places that weigh most, in words, and how many more there are.
-func list(places []place) string {
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.weight, b.weight) })
-	var texts []string
-	for _, p := range places[:min(len(places), named)] {
-		texts = append(texts, p.text)
-	}
-	out := strings.Join(texts, ", ")
-	if more := len(places) - named; more > 0 {
-		out += fmt.Sprintf(" and %d more", more)
-	}
-	return out
-}
-
-// Hidden warns of instances in whose objects, as a plan writes them (bodies), something is hidden that equals a secret which they do not
-// take themselves: whoever writes that one may have chosen it so that this is not seen. So it does of those in which an image, a label or a name is
-// hidden, because it holds a secret of the instance itself: a word of an ordinary kind, which somebody keeps as a secret.
-func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) diag.Findings {
-	places, own := map[string][]place{}, map[string][]place{}
-	for _, ch := range p.Changes {
-		body, here := bodies[ch.Ref]
-		if !here || ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Unchanged {
-			continue
-		}
-		name := func(name string) string { return m.Name(ch.Instance, name) }
-		others := func(key string) bool { return m.Redact(key) != key && m.Own(ch.Instance, key) == key }
-		paths := append(hidden(object.Object{Body: body.Body}, ch.Instance, m), keys("", "", map[string]any(body.Body), others)...)
-		for _, path := range append(paths, removed(ch.Fields, others)...) {
-			places[ch.Instance] = append(places[ch.Instance], at(ch.Ref, path, pathmask.Mask(path, m.Redact, name)))
-		}
-		for _, path := range words(ch.Ref, body, ch.Instance, m) {
-			own[ch.Instance] = append(own[ch.Instance], at(ch.Ref, path, pathmask.Mask(path, m.Redact, name)))
-		}
-	}
-	var out diag.Findings
-	for _, instance := range slices.Sorted(maps.Keys(places)) {
-		hides := places[instance]
-		f := diag.Warnf("hidden-by-others", "in %d places something is hidden that equals a secret which this instance does not take", len(hides))
-		f.Instance = instance
-		f.Because("whoever writes that secret, here or on another cluster, could have chosen it so that a change is not seen: " + list(hides))
-		f.Fix = "look at them in the files that declare them"
-		out = append(out, f)
-	}
-	for _, instance := range slices.Sorted(maps.Keys(own)) {
-		hides := own[instance]
-		f := diag.Warnf("hidden-by-own", "in %s an image, a label or a name is hidden, which holds a secret of this instance", diag.Counted(len(hides), "place"))
-		f.Instance = instance
-		f.Because("a change of it is not seen: " + list(hides))
-		f.Fix = "what everybody may know (the name of a user, of a host) is better no reference: write it into the values, or keep it in a ConfigMap"
-		out = append(out, f)
-	}
-	return out
-}
-
-// words are the paths at which no secret stands, and where one of the instance's own is hidden all the same.
-func words(r object.Ref, o object.Object, instance string, m plan.Masker) []string {
-	if r.Grants() {
-		return nil // there it is shown
-	}
-	mask := func(text string) string { return m.Own(instance, text) }
-	all := object.Object{Body: o.Body}.MarkSecrets(mask, mask, func(string) bool { return false })
-	return slices.DeleteFunc(all.Sensitive, func(path string) bool { return !neversecret.At(r.Group, r.Kind, path) })
-}
 
 // Shower shows texts, whatever somebody kept as a secret (Leave), and whatever others take (Show, redact.Redactor).
 type Shower interface {
@@ -200,50 +98,6 @@ func never(r object.Ref, path []string, value any, tell func(text string)) {
 			tell(v)
 		}
 	}
-}
-
-// hidden are the paths of what is hidden in an object, but by secrets of its own instance.
-func hidden(o object.Object, instance string, m plan.Masker) []string {
-	own := func(text string) string { return m.Own(instance, text) }
-	all := o.MarkSecrets(func(text string) string { return m.Value(instance, text) }, own, func(string) bool { return false })
-	if len(all.Sensitive) == 0 {
-		return nil
-	}
-	mine := o.MarkSecrets(own, own, func(string) bool { return false })
-	return slices.DeleteFunc(all.Sensitive, func(path string) bool { return slices.Contains(mine.Sensitive, path) })
-}
-
-// keys are the paths of what hides as a key that somebody chose, below a field of an object.
-func keys(path, field string, value any, hides func(key string) bool) (out []string) {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			at := object.JoinPath(path, name)
-			if pathmask.Keys(field) && hides(name) {
-				out = append(out, at)
-			}
-			out = append(out, keys(at, name, v[name], hides)...)
-		}
-	case []any:
-		for i, item := range v {
-			out = append(out, keys(path+"["+strconv.Itoa(i)+"]", "", item, hides)...)
-		}
-	}
-	return out
-}
-
-// removed are the paths of fields that go, and of which a key that somebody chose hides.
-func removed(fields []plan.FieldChange, hides func(key string) bool) (out []string) {
-	for _, f := range fields {
-		steps := neversecret.Steps(f.Path)
-		for i := 1; i < len(steps) && f.New == "" && !f.Added; i++ {
-			if pathmask.Keys(steps[i-1]) && hides(steps[i]) {
-				out = append(out, f.Path)
-				break
-			}
-		}
-	}
-	return out
 }
 
 // Holds reports whether an object is a Secret, or a value known to be secret turns up in it.

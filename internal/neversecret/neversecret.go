@@ -19,6 +19,9 @@ var (
 	references = set("secretRef", "configMapRef", "secretKeyRef", "configMapKeyRef", "imagePullSecrets", "secret", "configMap")
 	// lists of texts that are run.
 	lists = set("command", "args")
+	// ports and labels are fields of numbers and of what is selected by, which say what is called how.
+	ports  = set("port", "containerPort", "hostPort", "targetPort", "nodePort")
+	labels = set("labels", "matchLabels", "matchExpressions", "selector")
 	// groups whose objects give rights, or decide about what others write.
 	groups = set("rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io")
 )
@@ -48,6 +51,20 @@ func Place(group, kind string, path []string) bool {
 	}
 	last := path[len(path)-1]
 	return fields[last] || last == "name" && references[listOf(path)] || slices.ContainsFunc(path, func(name string) bool { return parts[name] })
+}
+
+// Named reports whether what stands at a path says what something is called or selected by, what runs, and who may do what: Place, and labels, selectors,
+// names, keys of references and ports anywhere. A secret of the instance's own that equals such a thing hides it, and has no business there.
+func Named(group, kind string, path []string) bool {
+	if Place(group, kind, path) {
+		return true
+	}
+	if len(path) == 0 || path[0] == "metadata" || data(group, kind) || slices.Contains(path, "annotations") {
+		return false
+	}
+	last, in := path[len(path)-1], listOf(path)
+	return last == "name" || ports[last] || last == "number" && in == "port" || last == "key" && (references[in] || in == "items") ||
+		slices.ContainsFunc(path, func(name string) bool { return labels[name] })
 }
 
 // Mask is what hides in a text at a path: mask, or own, which knows of fewer secrets, where it is never secret; what gives rights is shown

@@ -61,6 +61,46 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// TestNamed: names, labels, selectors, keys of references and ports are no secret by what they are; values, data and annotations may be one.
+func TestNamed(t *testing.T) {
+	for _, c := range []struct {
+		kind, path string
+		named      bool
+	}{
+		{"apps/Deployment", "metadata labels app", true},
+		{"apps/Deployment", "metadata annotations note", false},
+		{"apps/Deployment", "spec selector matchLabels app", true},
+		{"apps/Deployment", "spec template metadata labels app", true},
+		{"apps/Deployment", "spec template metadata annotations labels", false},
+		{"apps/Deployment", "spec template spec containers [] name", true},
+		{"apps/Deployment", "spec template spec containers [] image", true},
+		{"apps/Deployment", "spec template spec containers [] ports [] containerPort", true},
+		{"apps/Deployment", "spec template spec containers [] ports [] name", true},
+		{"apps/Deployment", "spec template spec containers [] env [] valueFrom secretKeyRef key", true},
+		{"apps/Deployment", "spec template spec volumes [] secret items [] key", true},
+		{"apps/Deployment", "spec template spec containers [] env [] value", false},
+		{"apps/Deployment", "spec template spec containers [] args []", false},
+		{"/Service", "spec selector app", true},
+		{"/Service", "spec ports [] targetPort", true},
+		{"networking.k8s.io/Ingress", "spec rules [] http paths [] backend service port number", true},
+		{"networking.k8s.io/Ingress", "spec rules [] host", false},
+		{"example.com/Widget", "spec key", false},
+		{"example.com/Widget", "spec number", false},
+		{"/ConfigMap", "data name", false},
+		{"/Secret", "data port", false},
+		{"example.com/Widget", "", false},
+	} {
+		group, kind, _ := strings.Cut(c.kind, "/")
+		var path []string
+		for _, step := range strings.Fields(c.path) {
+			path = append(path, strings.TrimSuffix(step, "[]"))
+		}
+		if got := Named(group, kind, path); got != c.named {
+			t.Errorf("%s %s: named %t", c.kind, c.path, got)
+		}
+	}
+}
+
 // TestAt: a path is read as plans write it.
 func TestAt(t *testing.T) {
 	for path, want := range map[string]bool{

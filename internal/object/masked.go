@@ -34,12 +34,14 @@ type masker struct {
 	redact, own, name, key func(string) string
 }
 
-// names reports whether a field names the object.
-func names(trail []trailStep, field string) bool {
-	if len(trail) == 0 {
-		return field == "apiVersion" || field == "kind"
+// Names reports whether what stands at a path names the object, as our own marks do: no secret hides it for what it may equal.
+func Names(path []string) bool {
+	if len(path) == 1 {
+		return path[0] == "apiVersion" || path[0] == "kind"
 	}
-	return len(trail) == 1 && trail[0].name == "metadata" && (field == "name" || field == "namespace")
+	meta := len(path) > 1 && path[0] == "metadata"
+	return meta && len(path) == 2 && (path[1] == "name" || path[1] == "namespace") ||
+		meta && len(path) == 3 && path[1] == "labels" && slices.Contains([]string{LabelOwner, LabelBundle, LabelInstance}, path[2])
 }
 
 func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
@@ -58,7 +60,7 @@ func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
 			}
 			name = called(k) + strconv.Itoa(n)
 		}
-		if text, ok := v.(string); ok && names(trail, k) {
+		if text, ok := v.(string); ok && len(trail) < 3 && Names(append(stepsOf(trail), k)) {
 			out[name] = m.name(text)
 			continue
 		}

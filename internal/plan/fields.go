@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/pathmask"
 )
 
 // FieldChanges are the differences between two versions of an object as a plan shows them: compact JSON, each value passed
@@ -38,7 +39,7 @@ func fieldValue(r object.Ref, path []string, v any, there bool, redact func(stri
 	if err != nil || !there {
 		return ""
 	}
-	return neversecret.Text(r.Group, r.Kind, path, string(data), redact, object.AsNamed, func(_, name string) string { return redact(name) })
+	return neversecret.Text(r.Group, r.Kind, path, string(data), redact, object.AsNamed, pathmask.Key(redact, object.AsNamed))
 }
 
 // Untold reports whether a change writes another declaration of an object over the last one, and nobody has said yet which

@@ -27,15 +27,19 @@ type Masker interface {
 	ShowMasked(instance, path string, values ...any)
 }
 
+// Masked is what a plan shows of a text, where a secret may stand, in an object of an instance: what Value leaves of it when first what hides in any text
+// of others is hidden (Redact), as FieldChanges and Describe do. Whatever asks what a plan hides asks this.
+func Masked(m Masker, instance, text string) string { return m.Value(instance, m.Redact(text)) }
+
 // Redact masks secret values in everything a plan says to people: reasons, fields and findings. What names objects, and what
 // the plan is carried out by, stays as it is. Values are masked text by text, and what is left of them is shown from then on.
 func Redact(p *Plan, m Masker) {
 	p.Changes = slices.Clone(p.Changes)
 	for i := range p.Changes {
 		ch := &p.Changes[i]
-		ch.Why, ch.Loss, ch.Deferred, ch.From = m.Told(ch.Instance, ch.Why), m.Sweep(ch.Loss), m.Told(ch.Instance, ch.Deferred), m.Sweep(ch.From)
-		ch.TakenBy = m.Sweep(ch.TakenBy)
-		value, own := func(text string) string { return m.Value(ch.Instance, text) }, func(text string) string { return m.Own(ch.Instance, text) }
+		ch.Why, ch.Deferred = m.Told(ch.Instance, ch.Why), m.Told(ch.Instance, ch.Deferred)
+		ch.Loss, ch.From, ch.TakenBy = m.Sweep(ch.Loss), m.Sweep(ch.From), m.Sweep(ch.TakenBy)
+		value, own := func(text string) string { return Masked(m, ch.Instance, text) }, func(text string) string { return m.Own(ch.Instance, text) }
 		name := func(name string) string { return m.Name(ch.Instance, name) }
 		if ch.Content != nil {
 			ch.Content = object.RedactBody(ch.Content, value, own, name, m.Redact)
@@ -48,16 +52,14 @@ func Redact(p *Plan, m Masker) {
 			mask := func(text string) string {
 				return neversecret.Text(ch.Ref.Group, ch.Ref.Kind, steps, text, value, own, key)
 			}
-			f.Old, f.New = mask(f.Old), mask(f.New)
+			f.Old, f.New, f.Manager, f.Origin = mask(f.Old), mask(f.New), m.Sweep(f.Manager), m.Sweep(f.Origin)
 			if !ch.Ref.Grants() || !neversecret.At(ch.Ref.Group, ch.Ref.Kind, f.Path) { // there its keys are who and what
 				f.Path = pathmask.Mask(f.Path, m.Redact, name)
 			}
 			m.ShowMasked(ch.Instance, f.Path, f.Old, f.New)
-			f.Manager, f.Origin = m.Sweep(f.Manager), m.Sweep(f.Origin)
 		}
 	}
-	p.Brake = m.Sweep(p.Brake)
-	p.Findings = append(RedactFindings(p.Findings, m), namedBySecrets(p.Changes, m).OnCluster(p.Cluster)...)
+	p.Brake, p.Findings = m.Sweep(p.Brake), append(RedactFindings(p.Findings, m), namedBySecrets(p.Changes, m).OnCluster(p.Cluster)...)
 }
 
 // namedBySecrets warns of objects whose names hold a secret of their instance: names are not hidden.
