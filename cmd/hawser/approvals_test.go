@@ -12,6 +12,7 @@ import (
 // TestApprovalFromAnotherTerminal: a release that changes the last wave alone ends before it, somebody approves it, and the same command
 // goes on with it, under the same number; history tells who did. One that was aborted does not come.
 func TestApprovalFromAnotherTerminal(t *testing.T) {
+	t.Parallel()
 	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
 	b.write("fleet.yaml", strings.NewReplacer("$B", ns, "soak: 3s", "soak: 1s", "{groups: [last]}", "{name: prod, groups: [last], approval: manual}").Replace(stepsFleet))
 	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")
@@ -47,6 +48,7 @@ func TestApprovalFromAnotherTerminal(t *testing.T) {
 // TestApprovalKilledAtEveryRequest kills the run that comes to a wave that waits, the approval of it, and the run that goes on, before and
 // after each of their requests; run again each ends as it would have, and the release is delivered once, with one approval, which is one decision.
 func TestApprovalKilledAtEveryRequest(t *testing.T) {
+	t.Parallel()
 	l := emptyLane(t, clusters[0], "crashword")
 	l.write("fleet.yaml", fmt.Sprintf("fleet: {apiVersion: v1alpha1, name: %s, clusters: {%s: {group: a, kubeContext: %[2]s}}, rollout: {waves: [{groups: [a], approval: manual}]}}\n", l.name, l.cluster))
 	l.write("b.yaml", fmt.Sprintf("bundle: {apiVersion: v1alpha1, name: %s, instances: {app: {namespace: %[1]s, manifests: {paths: [app.yaml]}}}}\n", l.name))
@@ -90,6 +92,7 @@ func TestApprovalKilledAtEveryRequest(t *testing.T) {
 // TestApprovalsOfTwoWaves: a script that approves the wave that waits is refused where another one wants an approval, too; the one that names its wave can be run again, and
 // approves nothing else.
 func TestApprovalsOfTwoWaves(t *testing.T) {
+	t.Parallel()
 	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
 	b.write("fleet.yaml", strings.NewReplacer("$B", ns, "{groups: [first], canary: 1, soak: 3s}", "{name: one, groups: [first], approval: manual}", "{groups: [last]}", "{name: two, groups: [last], approval: manual}").Replace(stepsFleet))
 	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")

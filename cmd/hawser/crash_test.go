@@ -63,6 +63,7 @@ func crashObjects(v int) int { return strings.Count(crashBundle("n", v), "---\n"
 // TestKilledAtEveryRequest kills the process (SIGKILL) before and after every single request of a first apply and of an
 // upgrade, and runs it again: it converges, nothing is there twice, nothing is orphaned, and the lock is taken over.
 func TestKilledAtEveryRequest(t *testing.T) {
+	t.Parallel()
 	step, first := testseed.Deaths(t, 36)
 	var points atomic.Int64
 	var wg sync.WaitGroup

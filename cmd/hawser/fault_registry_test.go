@@ -12,6 +12,7 @@ import (
 
 // A registry with TLS and tokens, and the ways in which it fails: everything goes through the product's own process.
 func TestFaultRegistry(t *testing.T) {
+	t.Parallel()
 	r := testregistry.Start(t, testregistry.Options{TLS: true, User: "me", Password: "s3cret-canary", Token: true})
 	b := newBench(t)
 	b.env = append(b.env, "SSL_CERT_FILE="+r.CAFile, "HAWSER_CACHE_DIR="+filepath.Join(b.dir, "kept"), "DOCKER_CONFIG="+r.DockerConfig(t, "me", "s3cret-canary"))

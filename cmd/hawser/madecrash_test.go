@@ -12,6 +12,7 @@ import (
 // TestDeleteOfMadeValuesKilled kills the deletion of a bundle with a made-up password before and after each of its
 // requests. The next apply goes through: with the same password where the Secret was still there.
 func TestDeleteOfMadeValuesKilled(t *testing.T) {
+	t.Parallel()
 	l := emptyLane(t, clusters[0], "crashmade")
 	l.write("chart/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n")
 	l.write("chart/templates/a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {p: '{{ randAlphaNum 20 }}'}\n---\n"+

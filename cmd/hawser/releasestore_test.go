@@ -105,6 +105,7 @@ func storeScene(t *testing.T, kind string) (s *scene, releases string, stored fu
 // TestReleaseStores: two clusters keep their records in a directory, or on a server with a bucket: every verb finds them there, the clusters hold no
 // record, and the store nothing that can be read.
 func TestReleaseStores(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"file", "s3", "gcs", "azure"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -210,6 +211,7 @@ func moveAway(s *scene, releases string, apply, on []string) {
 // TestReleaseStoreSecondOperator: of two operators with one store one is told of the other, who can be looked at and unlocked; a run that
 // is killed leaves a record that the next one goes on with.
 func TestReleaseStoreSecondOperator(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"file", "s3"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

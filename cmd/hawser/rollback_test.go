@@ -11,6 +11,7 @@ import (
 // TestRollbackStory: a bad release stops at the canary of the first wave; rollback takes back there what was done, costs the
 // clusters that never got it nothing, and history and status say so. The same files go forward again.
 func TestRollbackStory(t *testing.T) {
+	t.Parallel()
 	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
 	b.write("fleet.yaml", strings.NewReplacer("$B", ns, "soak: 3s", "soak: 1s").Replace(stepsFleet))
 	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")
@@ -140,6 +141,7 @@ func (s *scene) imageOf(cluster, job string) string {
 // gets what it had then, and that is said. A rollback in steps is one release, status names releases as --to wants them, and
 // the number of a revision is told from that of a release.
 func TestRollbackOfPartOfAFleet(t *testing.T) {
+	t.Parallel()
 	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
 	b.write("fleet.yaml", strings.NewReplacer("$B", ns, ", canary: 1, soak: 3s", "").Replace(stepsFleet))
 	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")

@@ -29,6 +29,7 @@ const stepsFleet = `fleet:
 // TestPipelineInSteps: the step of a pipeline after the one that delivered the first wave goes on as the whole rollout would,
 // without another soak.
 func TestPipelineInSteps(t *testing.T) {
+	t.Parallel()
 	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
 	b.write("fleet.yaml", strings.ReplaceAll(stepsFleet, "$B", ns))
 	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")
@@ -52,6 +53,7 @@ func TestPipelineInSteps(t *testing.T) {
 
 // TestLockOnALaterCluster: another run's lock on a cluster of the last wave refuses a run before the first wave is written.
 func TestLockOnALaterCluster(t *testing.T) {
+	t.Parallel()
 	b, ns := newBench(t), testfleet.Get().Namespace(t, clusters...)
 	b.write("fleet.yaml", strings.NewReplacer("$B", ns, "soak: 3s", "soak: 1s").Replace(stepsFleet))
 	b.write("bundle.yaml", "bundle: {apiVersion: v1alpha1, name: "+ns+", instances: {app: {namespace: "+ns+", manifests: {paths: [app.yaml]}}}}\n")
