@@ -53,7 +53,7 @@ func Adopted(object, to string) diag.Finding {
 func InUse(object, instance string) diag.Finding {
 	f := diag.Errorf("kept-values-in-use", "%s would put newly made passwords into %s, which is there already", instance, object)
 	f.Why = "nothing is kept of what it was made with, and what it holds may be in use: it would be another password"
-	f.Fix = "give the value that is in use in the bundle, or have new values made: --rotate " + instance
+	f.Fix = "give the value that is in use in the bundle, or have all values made anew, also those that a chart looks up: --rotate " + instance
 	f.Object = object
 	return f
 }

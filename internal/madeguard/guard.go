@@ -90,9 +90,11 @@ func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, ma
 }
 
 // inUse reports whether a change puts something of what was made up over another value of an object that is there without the bundle: taken
-// over, from whomever but Helm, which makes anew itself, or let go before and kept.
+// over, or let go before and kept. Helm makes anew itself what a chart does not look up; of a chart that does look up what it made, what was found is
+// none of what was made up, and each other key counts.
 func inUse(ch plan.Change, bodies map[object.Ref]object.Object, made chance.Answers) bool {
-	if ch.Code != plan.CodeAgain && (ch.Code != plan.CodeAdopted || strings.HasPrefix(ch.From, "Helm release ")) {
+	anew := strings.HasPrefix(ch.From, "Helm release ") && len(made.Secrets) == 0
+	if ch.Code != plan.CodeAgain && (ch.Code != plan.CodeAdopted || anew) {
 		return false
 	}
 	ch.Fields = slices.DeleteFunc(slices.Clone(ch.Fields), func(f plan.FieldChange) bool { return f.Added || !f.Hidden && f.Old == "" })

@@ -92,32 +92,48 @@ func TestMadeAnew(t *testing.T) {
 	}
 }
 
-// TestInUse: what is there without the bundle, from whomever but Helm, keeps what it holds.
+// TestInUse: what is there without the bundle keeps what it holds, but for what a chart that looks nothing up has Helm make anew, too.
 func TestInUse(t *testing.T) {
 	ref, plain := object.Ref{Kind: "Secret", Namespace: "ns", Name: "login"}, object.Ref{Kind: "ConfigMap", Namespace: "ns", Name: "plain"}
 	bodies := map[object.Ref]object.Object{ref: {Body: map[string]any{"data": map[string]any{"p": "x bmV3LXBhc3N3b3JkLW9mLWFwcA== y"}}},
 		plain: {Body: map[string]any{"data": map[string]any{"p": "c3RhdGlj"}}}}
 	made := chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: "new-password-of-app"}}}
 	kept := chance.Settled{Kept: map[string]chance.Answers{"app": made}}
+	bodies[ref].Body["data"].(map[string]any)["q"] = "b2YtaGVsbS1pdHNlbGY="
+	lookedUp := made // a chart that looks its Secret up: of it one key was found
+	lookedUp.Secrets = map[string]map[string]string{"ns/login": {"q": "b2YtaGVsbS1pdHNlbGY="}}
+	helm := func(ch *plan.Change) { ch.From = "Helm release ns/app" }
 	adopted := plan.Change{Ref: ref, Action: plan.Adopt, Code: plan.CodeAdopted, From: "nobody we know"}
 	with := func(ch plan.Change, set func(*plan.Change)) plan.Change { ch.Instance = "app"; set(&ch); return ch }
 	replaces := func(fields ...plan.FieldChange) func(*plan.Change) {
 		return func(ch *plan.Change) { ch.Checked, ch.Fields = true, fields }
 	}
+	ofHelm := func(fields ...plan.FieldChange) plan.Change {
+		ch := with(adopted, replaces(fields...))
+		helm(&ch)
+		return ch
+	}
 	for reason, c := range map[string]struct {
 		ch   plan.Change
 		s    chance.Settled
 		want bool
+		made chance.Answers
 	}{
-		"from nobody":                            {with(adopted, func(*plan.Change) {}), chance.Settled{}, true},
-		"nothing made up is in it":               {with(adopted, func(ch *plan.Change) { ch.Ref = plain }), chance.Settled{}, false},
-		"nothing of it is replaced":              {with(adopted, replaces(plan.FieldChange{Path: "data.p", Hidden: true, Added: true})), chance.Settled{}, false},
-		"a value is replaced":                    {with(adopted, replaces(plan.FieldChange{Path: "data.p", Hidden: true})), chance.Settled{}, true},
-		"with what is kept":                      {with(adopted, func(*plan.Change) {}), kept, false},
-		"from Helm, which makes anew itself":     {with(adopted, func(ch *plan.Change) { ch.From = "Helm release ns/app" }), chance.Settled{}, false},
-		"a delete kept it, and not the password": {with(adopted, func(ch *plan.Change) { ch.Action, ch.Code = plan.Update, plan.CodeAgain }), chance.Settled{}, true},
+		"from nobody":                                            {with(adopted, func(*plan.Change) {}), chance.Settled{}, true, made},
+		"nothing made up is in it":                               {with(adopted, func(ch *plan.Change) { ch.Ref = plain }), chance.Settled{}, false, made},
+		"nothing of it is replaced":                              {with(adopted, replaces(plan.FieldChange{Path: "data.p", Hidden: true, Added: true})), chance.Settled{}, false, made},
+		"a value is replaced":                                    {with(adopted, replaces(plan.FieldChange{Path: "data.p", Hidden: true})), chance.Settled{}, true, made},
+		"with what is kept":                                      {with(adopted, func(*plan.Change) {}), kept, false, made},
+		"from Helm, which makes anew itself":                     {with(adopted, helm), chance.Settled{}, false, made},
+		"a delete kept it, and not the password":                 {with(adopted, func(ch *plan.Change) { ch.Action, ch.Code = plan.Update, plan.CodeAgain }), chance.Settled{}, true, made},
+		"from Helm, and a key that no look-up found is replaced": {ofHelm(plan.FieldChange{Path: "data.p", Hidden: true}), chance.Settled{}, true, lookedUp},
+		"from Helm, and a key that was found is written":         {ofHelm(plan.FieldChange{Path: "data.q", Hidden: true}), chance.Settled{}, false, lookedUp},
+		"from Helm, and the key that was not found is new":       {ofHelm(plan.FieldChange{Path: "data.p", Hidden: true, Added: true}), chance.Settled{}, false, lookedUp},
+		"from Helm, and nothing but metadata changes":            {ofHelm(plan.FieldChange{Path: "metadata.labels.a", Old: "b", New: "c"}), chance.Settled{}, false, lookedUp},
+		"from Helm, and nobody was asked":                        {with(adopted, helm), chance.Settled{}, true, lookedUp},
+		"from Helm, another object, which holds nothing made up": {with(adopted, func(ch *plan.Change) { helm(ch); ch.Ref = plain }), chance.Settled{}, false, lookedUp},
 	} {
-		found := MadeAnew(&plan.Plan{Changes: []plan.Change{c.ch}}, plan.Input{}, "app", c.s, made, bodies)
+		found := MadeAnew(&plan.Plan{Changes: []plan.Change{c.ch}}, plan.Input{}, "app", c.s, c.made, bodies)
 		if (len(found) == 1 && found[0].Code == "kept-values-in-use") != c.want || len(found) > 0 != c.want {
 			t.Errorf("%s: %v", reason, found)
 		}
