@@ -79,6 +79,8 @@ type RuntimeQuery struct {
 type QueryVar struct {
 	Name string `json:"name" hawser:"key,format=variable"`
 	Expr string `json:"expr" hawser:"value,format=expression"`
+	// ExprPos is where the expression stands.
+	ExprPos Position `json:"-"`
 }
 
 // Rollout is the order in which clusters change.

@@ -38,6 +38,11 @@ func For(f diag.Finding) diag.Finding {
 		f.Fix = "write apiVersion: v1alpha1"
 	case f.What == "group is required":
 		f.Fix = "write group: NAME, for example staging: clusters are chosen, and placed in waves, by their group"
+	case strings.Contains(f.Path, ".secretStores.") && f.What == "namespace is required":
+		f.Fix = "write kube: {namespace: NAME}, the namespace on each cluster whose Secrets the store reads"
+	case strings.Contains(f.Path, ".secretStores.") && f.What == "path is required":
+		parts := strings.Split(f.Path, ".")
+		f.Fix = "write " + parts[max(0, len(parts)-2)] + ": {path: ./DIR}, the directory with the store's files, relative to the fleet's file"
 	case f.What == "namespace is required":
 		f.Fix = "namespace: NAME is where the objects go that name none; it is made where there is none"
 	}

@@ -24,6 +24,12 @@ func TestFor(t *testing.T) {
 	if got := For(diag.Errorf("missing-field", "%s is required", "namespace")).Fix; !strings.HasPrefix(got, "namespace: NAME is where") {
 		t.Error(got)
 	}
+	for path, want := range map[string]string{"fleet.secretStores.vault.kube.namespace": "kube: {namespace: NAME}", "spec.secretStores.x.file.path": "file: {path: ./DIR}", "fleet.secretStores.x.sops.path": "sops: {path: ./DIR}", "instances.web.path": ""} {
+		f := diag.Errorf("missing-field", "%s is required", path[strings.LastIndex(path, ".")+1:])
+		if f.Path = path; !strings.Contains(For(f).Fix, want) || want == "" && For(f).Fix != "" || strings.Contains(For(f).Fix, "objects go") {
+			t.Errorf("%s: %s", path, For(f).Fix)
+		}
+	}
 	if got := For(diag.Errorf("missing-field", "%s is required", "apiVersion")).Fix; got != "write apiVersion: v1alpha1" {
 		t.Error(got)
 	}

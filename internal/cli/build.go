@@ -8,6 +8,7 @@ import (
 
 	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
 )
@@ -19,7 +20,7 @@ func (s *session) buildCommand() *cobra.Command {
 		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var all []*fleetplan.BuildResult // of a directory all is written, or nothing
-			if err := s.eachBundle(cmd, func() error { return s.build(cmd, &all) }); err != nil || s.opts.outputDir == "" {
+			if err := s.eachBundle(cmd, func() operation.Told { return s.build(cmd, &all) }); err != nil || s.opts.outputDir == "" {
 				return err
 			}
 			return built.Files(all, s.opts.outputDir, s.Err)
@@ -40,19 +41,24 @@ func (s *session) buildCommand() *cobra.Command {
 }
 
 // build prints what a bundle renders to, or keeps it for a directory.
-func (s *session) build(cmd *cobra.Command, all *[]*fleetplan.BuildResult) error {
+func (s *session) build(cmd *cobra.Command, all *[]*fleetplan.BuildResult) operation.Told {
 	req, err := s.bundleRequest(cmd)
 	if err != nil {
-		return err
+		return operation.Failed(err)
 	}
 	eng, err := s.engine(s.newProgress())
 	if err != nil {
-		return err
+		return operation.Failed(err)
 	}
 	r, err := eng.Build(cmd.Context(), req)
 	if err != nil {
-		return err
+		return operation.Failed(err)
 	}
+	return operation.Told{Show: func() error { return s.showBuild(r, all) }}
+}
+
+// showBuild prints what was built, or keeps it for a directory.
+func (s *session) showBuild(r *fleetplan.BuildResult, all *[]*fleetplan.BuildResult) error {
 	if len(r.Findings) > 0 {
 		_ = report.Findings(s.Err, r.Findings, s.style(s.Err))
 	}
@@ -74,6 +80,6 @@ func (s *session) build(cmd *cobra.Command, all *[]*fleetplan.BuildResult) error
 	if err := built.Stream(&b, r, s.opts.maskSecrets); err != nil {
 		return err
 	}
-	_, err = unmasked(s.Out).Write(b.Bytes())
+	_, err := unmasked(s.Out).Write(b.Bytes())
 	return err
 }

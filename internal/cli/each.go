@@ -19,28 +19,37 @@ import (
 )
 
 // eachBundle runs a command that reads once for every bundle of the files, each after those it requires, and ends with the
-// worst exit code. Files with one bundle, or --bundle, run it once.
-func (s *session) eachBundle(cmd *cobra.Command, run func() error) error {
+// worst exit code; what is wrong with all of them alike is told once. Files with one bundle, or --bundle, run it once.
+func (s *session) eachBundle(cmd *cobra.Command, run func() operation.Told) error {
 	if err := s.keepStdin(); err != nil {
 		return err
 	}
 	first := run()
 	req, err := s.bundleRequest(cmd)
-	if first == nil || err != nil {
-		return first
+	if first.Err == nil || err != nil {
+		return first.Show()
 	}
-	names := operation.Names(cmd.Context(), req, first, s.Bundles)
+	names := operation.Names(cmd.Context(), req, first.Err, s.Bundles)
 	if len(names) == 0 {
-		return first
+		return first.Show()
 	}
 	s.opts.among = names
-	code := exitcode.Done
-	for _, s.opts.bundle = range names {
-		err := run()
-		if closedPipe(err) || cmd.Context().Err() != nil {
-			return err
+	code, err := operation.Each(names, func(name string) operation.Told {
+		s.opts.bundle = name
+		told := run()
+		out := operation.Told{Err: told.Err, Show: func() error { s.opts.bundle = name; return told.Show() }}
+		if s.opts.output == "json" || s.opts.output == "yaml" {
+			out.Err = nil // each has a document
 		}
-		code = exitcode.Worse(code, s.finish(err))
+		return out
+	}, func(err error) (int, bool) {
+		if closedPipe(err) || cmd.Context().Err() != nil {
+			return 0, true
+		}
+		return s.finish(err), false
+	})
+	if err != nil {
+		return err
 	}
 	return exitcode.Said(code)
 }

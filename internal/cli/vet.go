@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/internal/built"
 	"hawser.dev/hawser/internal/engine"
+	"hawser.dev/hawser/internal/fleetplan"
 	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/place"
 	"hawser.dev/hawser/internal/reference"
@@ -19,7 +20,7 @@ func (s *session) vetCommand() *cobra.Command {
 		Short: "Check a bundle for every selected cluster; write nothing",
 		Args:  reference.Nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.eachBundle(cmd, func() error { return s.vet(cmd) })
+			return s.eachBundle(cmd, func() operation.Told { return s.vet(cmd) })
 		},
 	}
 	f := cmd.Flags()
@@ -35,22 +36,27 @@ func (s *session) vetCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *session) vet(cmd *cobra.Command) error {
+func (s *session) vet(cmd *cobra.Command) operation.Told {
 	if err := checkForm(s.opts.output, dataForms...); err != nil {
-		return err
+		return operation.Failed(err)
 	}
 	req, err := s.bundleRequest(cmd)
 	if err != nil {
-		return err
+		return operation.Failed(err)
 	}
 	if s.opts.explain != "" {
-		return s.explainValue(cmd, req)
+		return operation.Failed(s.explainValue(cmd, req))
 	}
 	eng, err := s.engine(s.newProgress())
 	if err != nil {
-		return err
+		return operation.Failed(err)
 	}
 	r, err := eng.Vet(cmd.Context(), req)
+	return operation.Told{Err: err, Show: func() error { return s.showVet(r, err) }}
+}
+
+// showVet shows what a bundle was found to be.
+func (s *session) showVet(r *fleetplan.VetReport, err error) error {
 	if r == nil || s.opts.bundle == "" && operation.Several(err) {
 		return s.failed(err)
 	}

@@ -76,11 +76,11 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 	var all []object.Object
 	for i, p := range parts {
 		if errs[i] != nil {
-			failed := bind.Misfit(withInstance(diag.From(errs[i], "render"), p.Instance), p.Refs)
+			failed := bind.MeantKey(bind.Misfit(withInstance(diag.From(errs[i], "render"), p.Instance), p.Refs), p.Placed.Values)
 			findings = append(findings, bind.Explained(failed, valuerefs.Unknown(p.Open, p.Refs))...)
 			continue
 		}
-		findings = append(findings, results[i].Findings...)
+		findings = append(findings, bind.MeantKey(slices.Clone(results[i].Findings), p.Placed.Values)...)
 		p.Checks = r.checks(p, s, results[i].Health, results[i].Checks)
 		all = append(all, results[i].Objects...)
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cuelang"
@@ -119,7 +122,13 @@ func EvaluateQuery(q v1alpha1.RuntimeQuery, obj map[string]any) (map[string]Valu
 		text, secret, err := evaluate(v.Expr, obj, parsed.Secret())
 		if err != nil {
 			n := diag.Errorf("query-failed", "%s: %v", v.Name, err)
-			n.Pos, n.Object = diag.Pos(q.Pos), parsed.String()
+			n.Pos, n.Object = diag.Pos(v.ExprPos), parsed.String()
+			if !n.Pos.IsValid() {
+				n.Pos = diag.Pos(q.Pos)
+			}
+			if _, ok := errors.AsType[*absentError](err); ok {
+				n.Fix = "correct the expression, or give the object what it reads"
+			}
 			fs = append(fs, n)
 			continue
 		}
@@ -156,6 +165,9 @@ func evaluate(expr string, obj map[string]any, isSecret bool) (text string, secr
 	ctx := cuecontext.New()
 	scope := ctx.Encode(map[string]any{"obj": obj})
 	v, _ := ctx.BuildExpr(x, cue.Scope(scope), cue.InferBuiltins(true)).Default()
+	if path := absent(x, obj); v.Err() != nil && path != nil {
+		return "", secret, &absentError{path}
+	}
 	if v.Err() != nil {
 		why := "the expression cannot be evaluated"
 		if fs := cuelang.Findings(v.Err(), nil, ""); !secret && len(fs) > 0 {
@@ -174,6 +186,58 @@ func evaluate(expr string, obj map[string]any, isSecret bool) (text string, secr
 		err = fmt.Errorf("the result must be a string, number or bool, is %s", v.IncompleteKind())
 	}
 	return text, secret, err
+}
+
+// absentError is that an object has nothing at a path that an expression reads.
+type absentError struct{ path []string }
+
+func (e *absentError) Error() string { return "the object has no " + strings.Join(e.path, ".") }
+
+// absent is the first path into obj that an expression reads, up to the step at which a struct has no such field; nil where all are there.
+func absent(x ast.Expr, obj map[string]any) (missing []string) {
+	ast.Walk(x, func(n ast.Node) bool {
+		read, ok := n.(ast.Expr)
+		if !ok || missing != nil {
+			return missing == nil
+		}
+		path, fromObj := pathOf(read)
+		var at any = obj
+		for i, name := range path {
+			fields, isStruct := at.(map[string]any)
+			if !fromObj || !isStruct {
+				break
+			}
+			next, there := fields[name]
+			if !there {
+				missing = path[:i+1]
+				break
+			}
+			at = next
+		}
+		return missing == nil
+	}, nil)
+	return missing
+}
+
+// pathOf are the fields by which an expression leads into obj; false where it does not, or by other ways.
+func pathOf(x ast.Expr) (path []string, ok bool) {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return nil, x.Name == "obj"
+	case *ast.SelectorExpr:
+		path, ok = pathOf(x.X)
+		name, _, err := ast.LabelName(x.Sel)
+		return append(path, name), ok && err == nil
+	case *ast.IndexExpr:
+		path, ok = pathOf(x.X)
+		lit, isLit := x.Index.(*ast.BasicLit)
+		if !ok || !isLit || lit.Kind != token.STRING {
+			return nil, false
+		}
+		name, err := literal.Unquote(lit.Value)
+		return append(path, name), err == nil
+	}
+	return nil, false
 }
 
 // Fields of a Secret that never hold a value of it. Its annotations may: kubectl keeps a copy of the whole object in one.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 )
 
 func TestRuntimeValues(t *testing.T) {
@@ -122,6 +123,21 @@ func TestEvaluateQuery(t *testing.T) {
 				t.Error(d, fs)
 			}
 		})
+	}
+}
+
+// What an expression reads and the object has not is named, with the line of the expression, and nothing that the object has.
+func TestQueryNamesWhatIsMissing(t *testing.T) {
+	for expr, want := range map[string]string{
+		"obj.data.pass": "has no data.pass", `obj.data["hunter2 x"]`: "has no data.hunter2 x", `strings.ToUpper(obj.data."tls.key")`: "has no data.tls.key",
+		"obj.status.ready": "has no status", "obj.data.password.x": "cannot be evaluated", `obj.data.password & "x"`: "cannot be evaluated", "obj.metadata.nam": "has no metadata.nam",
+	} {
+		at := v1alpha1.Position{File: "fleet.yaml", Line: 9}
+		q := v1alpha1.RuntimeQuery{Query: "k8s:v1:Secret:a:b", Pos: v1alpha1.Position{File: "fleet.yaml", Line: 7}, For: []v1alpha1.QueryVar{{Name: "V", Expr: expr, ExprPos: at}}}
+		_, fs := EvaluateQuery(q, secretObject())
+		if len(fs) != 1 || !strings.HasPrefix(fs[0].What, "V: ") || !strings.Contains(fs[0].What, want) || fs[0].Pos != diag.Pos(at) || fs[0].Fix == "" && strings.Contains(want, "has no") || strings.Contains(fs[0].String()+fs[0].Fix, "password") {
+			t.Errorf("%s: %+v", expr, fs)
+		}
 	}
 }
 

@@ -211,6 +211,19 @@ func (v *vetter) stringMap(meta map[string]any, field string) []keyValue {
 	return out
 }
 
+// quoteFix is how a value is written that is no text where one is wanted; encoded: the text would have to be base64.
+func quoteFix(value any, encoded bool) string {
+	fix := "put the value in quotes; in a template of a chart: {{ ... | quote }}"
+	switch value.(type) {
+	case map[string]any, []any:
+		fix = "write it as one text: KEY: |, with its lines below, further in"
+	}
+	if encoded {
+		return "under stringData, where it stands as it is, " + fix
+	}
+	return fix
+}
+
 // data checks what the API server allows in Secrets and ConfigMaps.
 func (v *vetter) data() {
 	if v.ref.Group != "" || v.ref.Kind != "Secret" && v.ref.Kind != "ConfigMap" {
@@ -234,7 +247,9 @@ func (v *vetter) data() {
 			s, ok := m[k].(string)
 			switch {
 			case !ok && m[k] != nil:
-				v.add("data", field+"."+k, "must be a string")
+				n := diag.Errorf("data", "must be a string")
+				n.Fix = quoteFix(m[k], v.ref.Kind == "Secret" && field == "data")
+				v.addFinding(n, field+"."+k)
 				continue
 			case encoded[field]:
 				if _, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(s, "\n", "")); err != nil {

@@ -119,6 +119,17 @@ func TestVetIdentity(t *testing.T) {
 	}
 }
 
+// What is no text where one is wanted is told with how it is written.
+func TestNoTextHasAWayOut(t *testing.T) {
+	for text, want := range map[string]string{"kind: Secret\nstringData: {a: 5432}": "put the value in quotes", "kind: ConfigMap\ndata: {a: true}": "put the value in quotes",
+		"kind: Secret\ndata: {a: 5432}": "under stringData", "kind: ConfigMap\ndata: {a: {b: c}}": "write it as one text", "kind: ConfigMap\ndata: {a: [b]}": "write it as one text"} {
+		fs := render.VetObject(objectOf(t, "apiVersion: v1\nmetadata: {name: x}\n"+text))
+		if len(fs) != 1 || fs[0].What != "must be a string" || !strings.HasPrefix(fs[0].Fix, want) {
+			t.Errorf("%s: %v %q", text, fs, fs[0].Fix)
+		}
+	}
+}
+
 func TestVetHoldsNoSecrets(t *testing.T) {
 	for _, text := range []string{"data: {a: hunter2!}", "stringData: {a: {b: hunter2}}"} {
 		for _, f := range render.VetObject(objectOf(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n"+text)) {
