@@ -81,7 +81,7 @@ func (p *Program) printable(f fleet.Facts, values string) ([]bundleValue, diag.F
 // schemaFile is the documents' schema as one more file of the program's package.
 func schemaFile(values string) (*ast.File, error) {
 	text := strings.ReplaceAll(v1alpha1.BundleSchema, nullable, values)
-	f, err := parser.ParseFile("hawser"+cuelang.SchemaSuffix, text+"\nbundle?: #Bundle\nbundles?: [string]: #Bundle\n")
+	f, err := parser.ParseFile("hawser"+cuelang.SchemaSuffix, text+"\nbundle?: #Bundle\nbundles?: [hawserKey=string]: #Bundle & {name: *hawserKey | #Name}\n")
 	if err != nil {
 		return nil, err
 	}

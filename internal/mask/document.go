@@ -45,10 +45,11 @@ type text struct {
 	value string
 }
 
-// pointer is what a value points to.
+// pointer is what a field points to.
 type pointer struct {
-	at uintptr
-	of reflect.Type
+	at    uintptr
+	of    reflect.Type
+	field string
 }
 
 // walk masks the texts of one document, each once.
@@ -117,7 +118,7 @@ func (w walk) pointer(v reflect.Value, field string) (reflect.Value, bool) {
 	if v.IsNil() {
 		return v, false
 	}
-	key := pointer{v.Pointer(), v.Type()}
+	key := pointer{v.Pointer(), v.Type(), field}
 	if known, there := w.behind[key]; there {
 		return known, known.Pointer() != v.Pointer()
 	}

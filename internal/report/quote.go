@@ -26,18 +26,22 @@ func quote(o *out, pos diag.Pos, object string) {
 	if !ok {
 		return
 	}
-	if m, is := o.to.(Masker); is {
-		text = m.Hide(text)
-	}
-	before := text
+	before, placed := text, pos.Column > 0
 	if pos.Column > 0 && pos.Column-1 <= len(text) {
 		before = text[:pos.Column-1]
+	}
+	if m, is := o.to.(Masker); is {
+		text, before = m.Hide(text), m.Hide(before)
+		placed = placed && strings.HasPrefix(text, before) // else what is hidden goes over the place
+	}
+	if !placed {
+		before = ""
 	}
 	expand := func(s string) string { return clean(strings.ReplaceAll(s, "\t", "  ")) }
 	number := fmt.Sprintf("%6d | ", pos.Line)
 	shown, col := columns.Around(expand(text), width(expand(before)), o.st.width()-len(number), o.st.ellipsis())
 	o.line(o.st.paint(dim, number), shown)
-	if pos.Column > 0 {
+	if placed {
 		o.line(o.st.paint(dim, "       | "), strings.Repeat(" ", col), o.st.paint(red, "^"))
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/mask"
+	"hawser.dev/hawser/internal/redact"
 )
 
 func TestSecretsAreNotQuoted(t *testing.T) {
@@ -51,6 +53,23 @@ func TestQuoteShowsItsPlace(t *testing.T) {
 		if at < 0 || !strings.Contains(lines[at], "nobody") || !strings.Contains(lines[at+1], "^") ||
 			columns.Width(lines[at][:strings.Index(lines[at], "nobody")]) != columns.Width(lines[at+1][:strings.Index(lines[at+1], "^")]) || columns.Width(lines[at]) > width {
 			t.Errorf("%d columns:\n%s", width, b.String())
+		}
+	}
+}
+
+// The caret stands below its place also where something before it is hidden; where the place itself is hidden there is none.
+func TestQuoteOfWhatIsHidden(t *testing.T) {
+	const text = "{m: hunter2-x9q7, n: hunter2-x9q7, zz: wrong}\n"
+	for place, line := range map[string]string{"wrong": "     1 | {m: ***, n: ***, zz: wrong}\n       | " + strings.Repeat(" ", 21) + "^\n", "x9q7": "     1 | {m: ***, n: ***, zz: wrong}\n"} {
+		f := diag.Errorf("x", "wrong")
+		f.Pos = diag.Pos{File: "a.cue", Line: 1, Column: strings.Index(text, place) + 1}
+		var b bytes.Buffer
+		w := &mask.Writer{To: &b, Mask: redact.New("hunter2-x9q7").Sweep}
+		if err := Findings(w, diag.Findings{f}, Style{Width: 100, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(b.String(), line) {
+			t.Errorf("%s:\n%s", place, &b)
 		}
 	}
 }
