@@ -25,9 +25,10 @@ type Package struct {
 }
 
 // OfKinds gives values in which what came by references, which is always a text, is a number or a boolean where the package takes no text and the
-// text is one. Where the value is not known, the package's own number or boolean stands in for it, else 1 or true; refs are given back with these.
-// What is no such text stays: whoever checks the values says so.
-func OfKinds(v v1alpha1.Values, refs []From, of Package) (v1alpha1.Values, []From) {
+// text is one. Where nobody was asked, the package's own number or boolean stands in for it, else 1 or true. What another bundle writes first stays the
+// text that stands in for it: a number that is none of the true one would be shown as if it were, and a boolean would decide what there is. What is no such text
+// stays: whoever checks the values says so.
+func OfKinds(v v1alpha1.Values, refs []From, of Package) v1alpha1.Values {
 	var paths []v1alpha1.Path
 	var asked []int
 	for i, f := range refs {
@@ -37,23 +38,21 @@ func OfKinds(v v1alpha1.Values, refs []From, of Package) (v1alpha1.Values, []Fro
 		}
 	}
 	if len(paths) == 0 {
-		return v, refs
+		return v
 	}
-	at, refs := map[string]*v1alpha1.Value{}, slices.Clone(refs)
+	at := map[string]*v1alpha1.Value{}
 	for n, kinds := range of.Kinds(paths) {
-		f := &refs[asked[n]]
+		f := refs[asked[n]]
 		x := stepped(v.Struct, paths[n])
 		switch {
 		case len(kinds) == 0:
 		case !f.unread(x):
 			at[f.At] = ofKind(x, kinds)
-		default:
-			if at[f.At] = standIn(of.Own(paths[n]), kinds, f.node.Pos); f.Bundle != "" {
-				f.Preview = at[f.At]
-			}
+		case f.Bundle == "":
+			at[f.At] = standIn(of.Own(paths[n]), kinds, f.node.Pos)
 		}
 	}
-	return Replaced(v, at), refs
+	return Replaced(v, at)
 }
 
 var allKinds = []v1alpha1.Kind{v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.KindFloat}
@@ -62,11 +61,6 @@ var allKinds = []v1alpha1.Kind{v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.Kin
 func (f From) unread(x *v1alpha1.Value) bool {
 	text, ok := x.Str()
 	return ok && (f.Bundle != "" || text == f.Ref)
-}
-
-// ofKind reports whether a number or a boolean stands in for the reference.
-func (f From) ofKind() bool {
-	return f.Bundle != "" && f.Preview != nil && f.Preview.Kind != v1alpha1.KindString
 }
 
 // stepped is the value at a path, nil where it leads nowhere.
@@ -122,7 +116,7 @@ func Misfit(fs diag.Findings, refs []From) diag.Findings {
 			continue
 		}
 		fs[i].Fix = "correct what " + refs[at].Ref + " leads to in its store, or let the reference lead to what fits: " +
-			"a text is taken as a number where it is one of JSON, as a boolean where it is true or false"
+			"a text is taken as a number where it is one of JSON and the schema wants no text there, as a boolean where it is true or false"
 		if fs[i].Pos = refs[at].Pos; fs[i].Why == "" {
 			fs[i].Why = "the value is the text that a store of secrets gives"
 		}

@@ -49,7 +49,7 @@ func split(all []From, items bool) [][]From {
 
 // Texts are those of what is open that a text stands in for, see Numbers.
 func Texts(open []From) []From {
-	return slices.DeleteFunc(slices.Clone(open), func(f From) bool { return f.Preview != nil && f.Bundle == "" || f.ofKind() })
+	return slices.DeleteFunc(slices.Clone(open), func(f From) bool { return f.Preview != nil && f.Bundle == "" })
 }
 
 // Without are those of a that are not in b, by where they are.

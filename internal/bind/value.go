@@ -234,7 +234,7 @@ func Written(v v1alpha1.Values, refs []From) (v1alpha1.Values, []From) {
 	refs = slices.Clone(refs)
 	at := map[string]*v1alpha1.Value{}
 	for i, f := range refs {
-		if f.Bundle != "" && !f.ofKind() {
+		if f.Bundle != "" {
 			refs[i].Preview = text(f.Ref, f.node.Pos)
 			at[f.At] = refs[i].Preview
 		}

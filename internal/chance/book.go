@@ -1,18 +1,51 @@
 package chance
 
-import "slices"
+import (
+	"encoding/base64"
+	"slices"
+)
 
 // Book finds the kept answers of the calls of one render. It is used by one goroutine, for one render.
 type Book struct {
 	answers Answers
 	taken   []bool
+	needed  []bool
 	present func(Call) bool
 }
 
 // NewBook opens the book. present reports whether the sources still hold a call at this place: same template, function
 // and line. It decides whether an answer may follow its call to another line.
 func NewBook(kept Answers, present func(Call) bool) *Book {
-	return &Book{answers: Answers{Calls: slices.Clone(kept.Calls), Secrets: kept.Secrets}, taken: make([]bool, len(kept.Calls)), present: present}
+	return &Book{answers: Answers{Calls: slices.Clone(kept.Calls), Secrets: kept.Secrets}, taken: make([]bool, len(kept.Calls)), needed: make([]bool, len(kept.Calls)), present: present}
+}
+
+// Hold leaves the answers to nobody that stand in what look-ups find (NAMESPACE/NAME -> key -> base64): they belong to those keys.
+func (b *Book) Hold(found map[string]map[string]string) {
+	held := map[string]bool{}
+	for _, entries := range found {
+		for _, value := range entries {
+			if text, err := base64.StdEncoding.DecodeString(value); err == nil {
+				held[string(text)] = true
+			}
+			held[value] = true
+		}
+	}
+	for i, c := range b.answers.Calls {
+		if held[c.Value] {
+			b.taken[i], b.needed[i] = true, true
+		}
+	}
+}
+
+// Needed are the answers that were asked for, and those that are held.
+func (b *Book) Needed() Answers {
+	out := Answers{Secrets: b.answers.Secrets}
+	for i, c := range b.answers.Calls {
+		if b.needed[i] {
+			out.Calls = append(out.Calls, c)
+		}
+	}
+	return out
 }
 
 // Find gives the kept answer of a call; it is nobody else's from then on. It is the first of those with the same
@@ -26,7 +59,7 @@ func (b *Book) Find(c Call) (value string, ok bool) {
 		return "", false
 	}
 	i := b.free()[at]
-	b.taken[i], b.answers.Calls[i].Line = true, c.Line
+	b.taken[i], b.needed[i], b.answers.Calls[i].Line = true, true, c.Line
 	return b.answers.Calls[i].Value, true
 }
 
@@ -43,6 +76,7 @@ func (b *Book) free() []int {
 // Add keeps a new answer.
 func (b *Book) Add(c Call) {
 	b.answers.Calls, b.taken = append(b.answers.Calls, c), append(b.taken, true)
+	b.needed = append(b.needed, true)
 }
 
 // Answers are all the book holds now: the old ones, also those that nobody asked for, and the new ones.

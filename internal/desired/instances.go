@@ -136,7 +136,7 @@ func (r Resolver) typed(ctx context.Context, p *InstanceRender) {
 			}
 			return own
 		}}
-	p.Instance.Values, p.Refs = bind.OfKinds(p.Instance.Values, p.Refs, of)
+	p.Instance.Values = bind.OfKinds(p.Instance.Values, p.Refs, of)
 	p.Request.Instance = p.Instance
 }
 

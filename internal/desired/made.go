@@ -324,8 +324,7 @@ type stand struct {
 // found adds to answers what the cluster holds of Secrets that the source looks up and that nothing is kept of: those of
 // an instance that is taken over. A Secret that cannot be looked at is an error: it may hold a password that is in use.
 func (r Resolver) found(ctx context.Context, a chance.Answers, p *InstanceRender, looksUp []object.Ref) (chance.Answers, error) {
-	ofSource := func(c chance.Call) bool { return c.Func != chance.Generate }
-	if r.Rotate.Has(p.Placed.Name) || len(a.Secrets) > 0 || slices.ContainsFunc(a.Calls, ofSource) {
+	if r.Rotate.Has(p.Placed.Name) || len(a.Secrets) > 0 {
 		return a, nil
 	}
 	for _, ref := range looksUp {

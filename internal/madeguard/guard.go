@@ -5,6 +5,7 @@
 package madeguard
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
@@ -91,14 +93,38 @@ func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, ma
 
 // inUse reports whether a change puts something of what was made up over another value of an object that is there without the bundle: taken
 // over, or let go before and kept. Helm makes anew itself what a chart does not look up; of a chart that does look up what it made, what was found is
-// none of what was made up, and each other key counts.
+// none of what was made up, and each other key of its Secrets counts, but for certificates and their keys.
 func inUse(ch plan.Change, bodies map[object.Ref]object.Object, made chance.Answers) bool {
-	anew := strings.HasPrefix(ch.From, "Helm release ") && len(made.Secrets) == 0
-	if ch.Code != plan.CodeAgain && (ch.Code != plan.CodeAdopted || anew) {
+	helm := strings.HasPrefix(ch.From, "Helm release ")
+	if ch.Code != plan.CodeAgain && (ch.Code != plan.CodeAdopted || helm && len(made.Secrets) == 0) {
 		return false
 	}
-	ch.Fields = slices.DeleteFunc(slices.Clone(ch.Fields), func(f plan.FieldChange) bool { return f.Added || !f.Hidden && f.Old == "" })
+	if helm && !ch.Ref.IsSecret() {
+		return false // made anew with every upgrade
+	}
+	ch.Fields = slices.DeleteFunc(slices.Clone(ch.Fields), func(f plan.FieldChange) bool {
+		return f.Added || !f.Hidden && f.Old == "" || helm && certificate(bodies[ch.Ref].Body, f.Path)
+	})
 	return puts(ch, bodies, made)
+}
+
+// certificate reports whether what is to be written at a path of a Secret is a certificate, or its key.
+func certificate(body map[string]any, path string) bool {
+	steps := neversecret.Steps(path)
+	if len(steps) != 2 {
+		return false
+	}
+	for _, part := range []string{"data", "stringData"} {
+		values, _ := body[part].(map[string]any)
+		text, _ := values[steps[1]].(string)
+		if plain, err := base64.StdEncoding.DecodeString(text); err == nil && part == "data" {
+			text = string(plain)
+		}
+		if strings.Contains(text, "-----BEGIN ") {
+			return true
+		}
+	}
+	return false
 }
 
 // puts reports whether a change puts something of what was made up into an object that may hold something else. It does not

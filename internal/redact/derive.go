@@ -123,20 +123,27 @@ func (p *pieces) text(text string, depth int) {
 	}
 }
 
-// hosts leaves out where an address leads whose user authenticates: it is no secret, and objects are called like it. What is in the rest of the text, too, may be one.
+// host is where an address leads: names or numbers with dots, several with commas, each with a port or without one.
+var host = lazyregexp.New(`^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]+)?(?:,[A-Za-z0-9._-]+(?::[0-9]+)?)*`)
+
+// hosts leaves out where an address leads whose user authenticates: it is no secret, and objects are called like it. What is in the rest of the text, too,
+// may be one, and so may what is no host.
 func (p *pieces) hosts(text string) {
 	var hosts []string
 	rest := text
 	for _, m := range userInfo.FindAllStringIndex(text, maxForms) {
-		host := text[m[1]:]
-		if end := strings.IndexAny(host, "/?#\\\"'`<>|;) \t\r\n"); end >= 0 {
-			host = host[:end]
+		at := host.FindString(text[m[1]:])
+		if end := m[1] + len(at); at != "" && (end == len(text) || strings.IndexByte("/?#&\"'`<> \t\r\n", text[end]) >= 0) {
+			hosts, rest = append(hosts, at), strings.Replace(rest, "@"+at, "@", 1)
 		}
-		hosts, rest = append(hosts, host), strings.Replace(rest, "@"+host, "@", 1)
 	}
-	for _, host := range hosts {
-		names := append(strings.Split(host, ","), strings.FieldsFunc(host, func(r rune) bool { return strings.ContainsRune(separators, r) })...)
-		for _, name := range append(names, host) {
+	for _, at := range hosts {
+		names := []string{at}
+		for _, one := range strings.Split(at, ",") {
+			name, _, _ := strings.Cut(one, ":")
+			names = append(append(names, one, name), strings.Split(name, ".")...)
+		}
+		for _, name := range names {
 			if !strings.Contains(rest, name) {
 				p.seen["k"+name] = true
 			}

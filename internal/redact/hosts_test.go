@@ -13,6 +13,10 @@ func TestHostsOfAddresses(t *testing.T) {
 		{"postgres://app:pg2-catalog@pg2-catalog/orders", "pg2-catalog", Mask},
 		{"https://hooks.example.com/t4711x9f8/k3y9f8xkq7", "k3y9f8xkq7", Mask},
 		{`{"url":"postgres://app:p4ssw0rd-x@pg2-catalog/orders","key":"pg2-catalog-k3y"}`, "pg2-catalog and pg2-catalog-k3y", "pg2-catalog and " + Mask},
+		{"redirect=https://ci:p4ssQz8@git.example.com&code_verifier=abcSecret99zz", "abcSecret99zz p4ssQz8", Mask + " " + Mask},
+		{"amqp://u:p4ssQz8x@mail:587&sig=S1gx99zzk7", "S1gx99zzk7", Mask},
+		{"https://u:p4ssQz8x@host:S1gx99zzk7/x", "S1gx99zzk7", Mask},
+		{"https://u:p4ssQz8x@host=S1gx99zzk7", "S1gx99zzk7", Mask},
 	} {
 		if got := New(c.secret).Sweep(c.text); got != c.want {
 			t.Errorf("%s: %q is shown as %q, want %q", c.secret, c.text, got, c.want)

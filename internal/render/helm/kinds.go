@@ -3,7 +3,9 @@ package helm
 import (
 	"context"
 	"maps"
+	"sync"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -25,7 +27,7 @@ func (r *Renderer) Kinds(ctx context.Context, req render.Request, paths []v1alph
 	for i, path := range paths {
 		named := typesNamed{}
 		if !source(req).SkipSchema {
-			named.inChart(ch.chart, path)
+			named.inChart(ch, ch.chart, path)
 		}
 		if own, _, _, ok := defaultIn(ch.chart, "", path); ok && len(named) == 0 {
 			_, named["boolean"] = own.(bool)
@@ -50,15 +52,28 @@ func (r *Renderer) Kinds(ctx context.Context, req render.Request, paths []v1alph
 type typesNamed map[string]bool
 
 // inChart adds what the schemas of a chart and of the dependency that the value at a path is for name.
-func (t typesNamed) inChart(c *chart.Chart, path v1alpha1.Path) {
-	if c.Schema != nil {
-		if s, err := valueschema.Compile(c.Schema); err == nil {
-			maps.Copy(t, valueschema.Types(s, path))
-		}
+func (t typesNamed) inChart(l *loaded, c *chart.Chart, path v1alpha1.Path) {
+	if s := l.schema(c); s != nil {
+		maps.Copy(t, valueschema.Types(s, path))
 	}
 	for _, sub := range c.Dependencies() {
 		if len(path) > 1 && sub.Name() == path[0].Name {
-			t.inChart(sub, path[1:])
+			t.inChart(l, sub, path[1:])
 		}
 	}
+}
+
+// schema is the one of the chart or of a dependency, compiled once; nil where there is none that can be used.
+func (l *loaded) schema(c *chart.Chart) *jsonschema.Schema {
+	if c.Schema == nil {
+		return nil
+	}
+	of, _ := l.schemas.LoadOrStore(c, sync.OnceValue(func() *jsonschema.Schema {
+		s, err := valueschema.Compile(c.Schema)
+		if err != nil {
+			return nil
+		}
+		return s
+	}))
+	return of.(func() *jsonschema.Schema)()
 }

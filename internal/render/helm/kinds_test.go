@@ -2,9 +2,11 @@ package helm
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // TestKinds: of which kinds a value is that must be no text, as the schemas of a chart and its dependencies say it, through references, alternatives,
@@ -44,5 +46,26 @@ func TestKinds(t *testing.T) {
 	req.Instance.Helm.SkipSchema = true
 	if got := fmt.Sprint(kinds("p"), kinds("flag")); got != "b" {
 		t.Errorf("without schema: %q", got)
+	}
+}
+
+// Numbers that break a schema are written as they are in files: in another form the secret ones among them would not be known. A schema is compiled once.
+func TestNumbersOfSchemas(t *testing.T) {
+	req := request(t, map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: app\nversion: 1.0.0\n", "values.yaml": "a: 12345678\nb: 1234567.125\nc: -0.0000123456789\nd: 3\ne: 5\n",
+		"chart/values.schema.json": `{"properties": {"a": {"maximum": 1}, "b": {"exclusiveMaximum": 1024}, "c": {"minimum": 0}, "d": {"multipleOf": 2}, "e": {"exclusiveMinimum": 5.5}}}`,
+		"chart/templates/a.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
+	_, err := New(Options{}).Render(t.Context(), req)
+	var got []string
+	for _, f := range diag.From(err, "x") {
+		got = append(got, f.What)
+	}
+	slices.Sort(got)
+	if want := []string{"exclusiveMaximum: got 1234567.125, want 1024", "exclusiveMinimum: got 5, want 5.5", "maximum: got 12345678, want 1", "minimum: got -0.0000123456789, want 0", "multipleOf: got 3, want 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	r := New(Options{})
+	l, err := r.read(t.Context(), req)
+	if err != nil || l.schema(l.chart) == nil || l.schema(l.chart) != l.schema(l.chart) {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -35,6 +36,8 @@ type loaded struct {
 	chance bool
 	// capabilities is set when some text of the chart names them.
 	capabilities bool
+	// schemas are those of the chart and its dependencies, each compiled once: *chart.Chart -> func() *jsonschema.Schema, nil where there is none.
+	schemas sync.Map
 	// bytes is the size of its files.
 	bytes int64
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,6 +30,10 @@ type try struct {
 // try renders in a mode; found is what look-ups find.
 func (j *job) try(ctx context.Context, m mode, kept chance.Answers, found map[string]map[string]string) (try, error) {
 	a := &answers{mode: m, source: j.req.Chance, found: found, book: chance.NewBook(kept, j.chart.holds)}
+	if found != nil {
+		a.book.Hold(kept.Secrets)
+		a.book.Hold(found)
+	}
 	before := j.warnings
 	objects, err := j.once(ctx, a)
 	out := try{answers: a, objects: objects, warnings: j.warnings}
@@ -56,6 +61,7 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 		return nil, err
 	}
 	var keys, found map[string]map[string]string
+	fresh := false
 	if err == nil {
 		if len(cur.open) == 0 && (len(kept.Secrets) == 0 || len(cur.looked) == 0) {
 			return j.done(cur), nil
@@ -67,13 +73,11 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 		}
 		keys = madeKeys(cur, all, j.req.Instance.Namespace)
 		if found = within(kept.Secrets, keys); len(found) > 0 {
-			if again, err := j.try(ctx, usual, kept, found); err == nil && holdsAll(again.objects, cur.objects) {
-				cur = again
-			} else {
-				found = nil
+			if found, fresh, err = j.find(ctx, &cur, all, kept, found, keys); err != nil {
+				return nil, err
 			}
 		}
-		if len(cur.open) > 0 {
+		if len(cur.open) > 0 && !fresh {
 			other, failed := j.try(ctx, otherOpen, kept, found)
 			if failed == nil && same(cur.objects, other.objects) {
 				cur.open = nil
@@ -89,21 +93,77 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 			return objects, ctx.Err()
 		}
 	}
-	return j.make(ctx, kept, found, keys)
+	return j.make(ctx, cur, kept, found, keys)
 }
 
-// make renders with new answers, and takes what look-ups will find from what came out: as long as the chart gives the
-// same then.
-func (j *job) make(ctx context.Context, kept chance.Answers, found, keys map[string]map[string]string) ([]object.Object, error) {
-	made, err := j.try(ctx, making, kept, found)
+// find renders cur again with what look-ups find of kept Secrets, where the chart goes on declaring all that it does then; found is what they find,
+// nil where that is not so, and fresh says that an entry is new among them. Entries that are given are found with the given value. A chart that does without a new entry only where there is no Secret
+// (failOnNew) finds that made, too: what is kept goes to no other entry.
+func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, found, keys map[string]map[string]string) (_ map[string]map[string]string, fresh bool, err error) {
+	namespace := j.req.Instance.Namespace
+	again, err := j.try(ctx, usual, kept, beside(found, secretsOf(*cur, namespace), keys))
+	if lacks := lacking(keys, found); err != nil && len(lacks) > 0 && ctx.Err() == nil {
+		fresh = true
+		from := all // stand-ins
+		if j.req.Chance != nil {
+			if from, err = j.try(ctx, making, chance.Answers{}, nil); err != nil {
+				return nil, false, err
+			}
+		}
+		found = merged(found, within(secretsOf(from, namespace), lacks))
+		if again, err = j.try(ctx, usual, kept, beside(found, secretsOf(*cur, namespace), keys)); err == nil && len(again.open) == 0 {
+			again.open, again.secret = append(again.open, all.called...)[:1], true
+		}
+	}
+	if err != nil || !holdsAll(again.objects, cur.objects) {
+		return nil, false, err
+	}
+	*cur = again
+	return found, fresh, nil
+}
+
+// beside is what look-ups find with the entries of the same Secrets that nothing is made up for, as a render has them.
+func beside(found, rendered, keys map[string]map[string]string) map[string]map[string]string {
+	out := merged(found, nil)
+	for name := range out {
+		for k, v := range rendered[name] {
+			if _, made := keys[name][k]; !made {
+				out[name][k] = v
+			}
+		}
+	}
+	return out
+}
+
+// lacking are the entries among keys that Secrets which are found do not have.
+func lacking(keys, found map[string]map[string]string) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for name, held := range found {
+		for k := range keys[name] {
+			if _, there := held[k]; !there {
+				out = merged(out, map[string]map[string]string{name: {k: ""}})
+			}
+		}
+	}
+	return out
+}
+
+// make renders with new answers, and takes what look-ups will find from what came out: as long as the chart declares the same then, with the same entries
+// of its Secrets. What else is made of those (a checksum) is as it comes out with them found; answers that nobody asks for then are not kept.
+func (j *job) make(ctx context.Context, cur try, kept chance.Answers, found, keys map[string]map[string]string) ([]object.Object, error) {
+	namespace := j.req.Instance.Namespace
+	made, err := j.try(ctx, making, kept, beside(found, secretsOf(cur, namespace), keys))
 	if err != nil {
 		return nil, err
 	}
 	j.out.Answers, j.out.Open = made.book.Answers(), 0
-	if own := within(secretsOf(made, j.req.Instance.Namespace), keys); len(own) > 0 {
+	held := secretsOf(made, namespace)
+	if own := within(held, keys); len(own) > 0 {
 		all := j.out.Answers
 		all.Secrets = merged(kept.Secrets, own)
-		if again, err := j.try(ctx, usual, all, own); err == nil && same(again.objects, made.objects) {
+		again, err := j.try(ctx, usual, all, beside(own, held, keys))
+		if err == nil && len(again.open) == 0 && holdsAll(again.objects, made.objects) && reflect.DeepEqual(within(secretsOf(again, namespace), keys), own) {
+			all.Calls, made = again.book.Needed().Calls, again
 			j.out.Answers = all
 		}
 	}
