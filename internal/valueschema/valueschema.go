@@ -8,10 +8,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/message"
 
 	"hawser.dev/hawser/api/v1alpha1"
 )
@@ -189,4 +193,31 @@ func below(s *jsonschema.Schema, step v1alpha1.Step) (out []*jsonschema.Schema) 
 		out = append(out, more)
 	}
 	return out
+}
+
+// Broken says which rule of a schema a value breaks. Numbers are written as they are in files: those that are secret are known so.
+func Broken(rule jsonschema.ErrorKind, english *message.Printer) string {
+	var got, want *big.Rat
+	switch k := rule.(type) {
+	case *kind.Minimum:
+		got, want = k.Got, k.Want
+	case *kind.Maximum:
+		got, want = k.Got, k.Want
+	case *kind.ExclusiveMinimum:
+		got, want = k.Got, k.Want
+	case *kind.ExclusiveMaximum:
+		got, want = k.Got, k.Want
+	case *kind.MultipleOf:
+		got, want = k.Got, k.Want
+	default:
+		return rule.LocalizedString(english)
+	}
+	number := func(r *big.Rat) string {
+		if r.IsInt() && r.Num().BitLen() < 256 {
+			return r.Num().String()
+		}
+		f, _ := r.Float64()
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprintf("%s: got %s, want %s", rule.KeywordPath()[0], number(got), number(want))
 }

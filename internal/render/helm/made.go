@@ -28,9 +28,9 @@ type try struct {
 }
 
 // try renders in a mode; found is what look-ups find.
-func (j *job) try(ctx context.Context, m mode, kept chance.Answers, found map[string]map[string]string) (try, error) {
+func (j *job) try(ctx context.Context, m mode, kept chance.Answers, found chance.Entries) (try, error) {
 	a := &answers{mode: m, source: j.req.Chance, found: found, book: chance.NewBook(kept, j.chart.holds)}
-	if found != nil {
+	if len(found) > 0 {
 		a.book.Hold(kept.Secrets)
 		a.book.Hold(found)
 	}
@@ -60,7 +60,7 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 	if err != nil && (len(cur.open) == 0 || j.req.Chance == nil) {
 		return nil, err
 	}
-	var keys, found map[string]map[string]string
+	var keys, found chance.Entries
 	fresh := false
 	if err == nil {
 		if len(cur.open) == 0 && (len(kept.Secrets) == 0 || len(cur.looked) == 0) {
@@ -72,7 +72,7 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 			return j.done(cur), ctx.Err()
 		}
 		keys = madeKeys(cur, all, j.req.Instance.Namespace)
-		if found = within(kept.Secrets, keys); len(found) > 0 {
+		if found = chance.Entries(kept.Secrets).Within(keys); len(found) > 0 {
 			if found, fresh, err = j.find(ctx, &cur, all, kept, found, keys); err != nil {
 				return nil, err
 			}
@@ -99,10 +99,10 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 // find renders cur again with what look-ups find of kept Secrets, where the chart goes on declaring all that it does then; found is what they find,
 // nil where that is not so, and fresh says that an entry is new among them. Entries that are given are found with the given value. A chart that does without a new entry only where there is no Secret
 // (failOnNew) finds that made, too: what is kept goes to no other entry.
-func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, found, keys map[string]map[string]string) (_ map[string]map[string]string, fresh bool, err error) {
+func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, found, keys chance.Entries) (_ chance.Entries, fresh bool, err error) {
 	namespace := j.req.Instance.Namespace
-	again, err := j.try(ctx, usual, kept, beside(found, secretsOf(*cur, namespace), keys))
-	if lacks := lacking(keys, found); err != nil && len(lacks) > 0 && ctx.Err() == nil {
+	again, err := j.try(ctx, usual, kept, found.Beside(secretsOf(*cur, namespace), keys))
+	if lacks := found.Lacking(keys); err != nil && len(lacks) > 0 && ctx.Err() == nil {
 		fresh = true
 		from := all // stand-ins
 		if j.req.Chance != nil {
@@ -110,8 +110,8 @@ func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, 
 				return nil, false, err
 			}
 		}
-		found = merged(found, within(secretsOf(from, namespace), lacks))
-		if again, err = j.try(ctx, usual, kept, beside(found, secretsOf(*cur, namespace), keys)); err == nil && len(again.open) == 0 {
+		found = found.Over(secretsOf(from, namespace).Within(lacks))
+		if again, err = j.try(ctx, usual, kept, found.Beside(secretsOf(*cur, namespace), keys)); err == nil && len(again.open) == 0 {
 			again.open, again.secret = append(again.open, all.called...)[:1], true
 		}
 	}
@@ -122,47 +122,21 @@ func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, 
 	return found, fresh, nil
 }
 
-// beside is what look-ups find with the entries of the same Secrets that nothing is made up for, as a render has them.
-func beside(found, rendered, keys map[string]map[string]string) map[string]map[string]string {
-	out := merged(found, nil)
-	for name := range out {
-		for k, v := range rendered[name] {
-			if _, made := keys[name][k]; !made {
-				out[name][k] = v
-			}
-		}
-	}
-	return out
-}
-
-// lacking are the entries among keys that Secrets which are found do not have.
-func lacking(keys, found map[string]map[string]string) map[string]map[string]string {
-	out := map[string]map[string]string{}
-	for name, held := range found {
-		for k := range keys[name] {
-			if _, there := held[k]; !there {
-				out = merged(out, map[string]map[string]string{name: {k: ""}})
-			}
-		}
-	}
-	return out
-}
-
 // make renders with new answers, and takes what look-ups will find from what came out: as long as the chart declares the same then, with the same entries
 // of its Secrets. What else is made of those (a checksum) is as it comes out with them found; answers that nobody asks for then are not kept.
-func (j *job) make(ctx context.Context, cur try, kept chance.Answers, found, keys map[string]map[string]string) ([]object.Object, error) {
+func (j *job) make(ctx context.Context, cur try, kept chance.Answers, found, keys chance.Entries) ([]object.Object, error) {
 	namespace := j.req.Instance.Namespace
-	made, err := j.try(ctx, making, kept, beside(found, secretsOf(cur, namespace), keys))
+	made, err := j.try(ctx, making, kept, found.Beside(secretsOf(cur, namespace), keys))
 	if err != nil {
 		return nil, err
 	}
 	j.out.Answers, j.out.Open = made.book.Answers(), 0
 	held := secretsOf(made, namespace)
-	if own := within(held, keys); len(own) > 0 {
+	if own := held.Within(keys); len(own) > 0 {
 		all := j.out.Answers
-		all.Secrets = merged(kept.Secrets, own)
-		again, err := j.try(ctx, usual, all, beside(own, held, keys))
-		if err == nil && len(again.open) == 0 && holdsAll(again.objects, made.objects) && reflect.DeepEqual(within(secretsOf(again, namespace), keys), own) {
+		all.Secrets = chance.Entries(kept.Secrets).Over(own)
+		again, err := j.try(ctx, usual, all, own.Beside(held, keys))
+		if err == nil && len(again.open) == 0 && holdsAll(again.objects, made.objects) && reflect.DeepEqual(secretsOf(again, namespace).Within(keys), own) {
 			all.Calls, made = again.book.Needed().Calls, again
 			j.out.Answers = all
 		}
@@ -220,8 +194,8 @@ func namespaceOf(o object.Object, fallback string) string {
 }
 
 // secretsOf are the Secrets that a render declares and looked up, with their data.
-func secretsOf(t try, namespace string) map[string]map[string]string {
-	out := map[string]map[string]string{}
+func secretsOf(t try, namespace string) chance.Entries {
+	out := chance.Entries{}
 	for _, o := range t.objects {
 		if ref := o.Ref(); ref.Kind != "Secret" || ref.Group != "" || o.Hook != nil {
 			continue
@@ -246,8 +220,8 @@ func secretsOf(t try, namespace string) map[string]map[string]string {
 }
 
 // madeKeys are the entries of the Secrets looked up that depend on what is made up.
-func madeKeys(t, other try, namespace string) map[string]map[string]string {
-	out := map[string]map[string]string{}
+func madeKeys(t, other try, namespace string) chance.Entries {
+	out := chance.Entries{}
 	others := secretsOf(other, namespace)
 	for name, held := range secretsOf(t, namespace) {
 		for k, v := range held {
@@ -256,38 +230,6 @@ func madeKeys(t, other try, namespace string) map[string]map[string]string {
 					out[name] = map[string]string{}
 				}
 				out[name][k] = ""
-			}
-		}
-	}
-	return out
-}
-
-// within are the entries of secrets that keys names.
-func within(secrets, keys map[string]map[string]string) map[string]map[string]string {
-	out := map[string]map[string]string{}
-	for name, held := range secrets {
-		for k, v := range held {
-			if _, ok := keys[name][k]; ok {
-				if out[name] == nil {
-					out[name] = map[string]string{}
-				}
-				out[name][k] = v
-			}
-		}
-	}
-	return out
-}
-
-// merged puts entries over others.
-func merged(under, over map[string]map[string]string) map[string]map[string]string {
-	out := map[string]map[string]string{}
-	for _, m := range []map[string]map[string]string{under, over} {
-		for name, held := range m {
-			if out[name] == nil {
-				out[name] = map[string]string{}
-			}
-			for k, v := range held {
-				out[name][k] = v
 			}
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -144,38 +142,11 @@ func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.V
 				add(j.missing(at, name))
 			}
 		default:
-			add(j.valueFinding(at, broke(e.ErrorKind, english)))
+			add(j.valueFinding(at, valueschema.Broken(e.ErrorKind, english)))
 		}
 	}
 	leaves(e)
 	return found
-}
-
-// broke says which rule of a schema a value breaks. Numbers are written as they are in files: those that are secret are known so.
-func broke(rule jsonschema.ErrorKind, english *message.Printer) string {
-	var got, want *big.Rat
-	switch k := rule.(type) {
-	case *kind.Minimum:
-		got, want = k.Got, k.Want
-	case *kind.Maximum:
-		got, want = k.Got, k.Want
-	case *kind.ExclusiveMinimum:
-		got, want = k.Got, k.Want
-	case *kind.ExclusiveMaximum:
-		got, want = k.Got, k.Want
-	case *kind.MultipleOf:
-		got, want = k.Got, k.Want
-	default:
-		return rule.LocalizedString(english)
-	}
-	number := func(r *big.Rat) string {
-		if r.IsInt() && r.Num().BitLen() < 256 {
-			return r.Num().String()
-		}
-		f, _ := r.Float64()
-		return strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	return fmt.Sprintf("%s: got %s, want %s", rule.KeywordPath()[0], number(got), number(want))
 }
 
 // missing is the finding about a property that has to be there. null takes the chart's default away.

@@ -1,0 +1,57 @@
+package chance
+
+import "maps"
+
+// Entries are those of Secrets: NAMESPACE/NAME -> key -> base64.
+type Entries map[string]map[string]string
+
+// Within are the entries that keys names.
+func (e Entries) Within(keys Entries) Entries {
+	return e.kept(func(name, key string) bool { _, named := keys[name][key]; return named })
+}
+
+func (e Entries) kept(keeps func(name, key string) bool) Entries {
+	out := Entries{}
+	for name, held := range e {
+		for key, value := range held {
+			if !keeps(name, key) {
+				continue
+			}
+			if out[name] == nil {
+				out[name] = map[string]string{}
+			}
+			out[name][key] = value
+		}
+	}
+	return out
+}
+
+// Over puts entries over these.
+func (e Entries) Over(over Entries) Entries {
+	out := Entries{}
+	for _, m := range []Entries{e, over} {
+		for name, held := range m {
+			if out[name] == nil {
+				out[name] = map[string]string{}
+			}
+			maps.Copy(out[name], held)
+		}
+	}
+	return out
+}
+
+// Beside are these and the entries of the same Secrets, as a render has them, that are none of keys: nothing is made up for those.
+func (e Entries) Beside(rendered, keys Entries) Entries {
+	return e.Over(rendered.kept(func(name, key string) bool {
+		_, made := keys[name][key]
+		return e[name] != nil && !made
+	}))
+}
+
+// Lacking are the entries among keys that these Secrets do not have.
+func (e Entries) Lacking(keys Entries) Entries {
+	return keys.kept(func(name, key string) bool {
+		_, there := e[name][key]
+		return e[name] != nil && !there
+	})
+}
