@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -60,6 +61,24 @@ func Compile(text []byte) (s *jsonschema.Schema, err error) {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), name, "values.schema.json"))
 	}
 	return schema, nil
+}
+
+// Cache compiles each schema once. It may be asked by several goroutines; the zero one is ready.
+type Cache struct{ compiled sync.Map }
+
+// Of is the schema of whatever key stands for; nil where there is none that can be used.
+func (c *Cache) Of(key any, text []byte) *jsonschema.Schema {
+	of, _ := c.compiled.LoadOrStore(key, sync.OnceValue(func() *jsonschema.Schema {
+		if text == nil {
+			return nil
+		}
+		s, err := Compile(text)
+		if err != nil {
+			return nil
+		}
+		return s
+	}))
+	return of.(func() *jsonschema.Schema)()
 }
 
 // NamesText reports whether a schema, or an alternative in it, names texts or this one for the value at a path. One that

@@ -50,7 +50,7 @@ func defaultIn(c *chart.Chart, dir string, path v1alpha1.Path) (value any, in st
 		return v, dir, path, true
 	}
 	for _, sub := range c.Dependencies() {
-		if len(path) > 1 && sub.Name() == path[0].Name {
+		if len(path) > 1 && goesBy(c, sub, path[0].Name) {
 			return defaultIn(sub, dir+"charts/"+sub.Name()+"/", path[1:])
 		}
 	}

@@ -3,9 +3,7 @@ package helm
 import (
 	"context"
 	"maps"
-	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -53,27 +51,16 @@ type typesNamed map[string]bool
 
 // inChart adds what the schemas of a chart and of the dependency that the value at a path is for name.
 func (t typesNamed) inChart(l *loaded, c *chart.Chart, path v1alpha1.Path) {
-	if s := l.schema(c); s != nil {
+	if s := l.schemas.Of(c, c.Schema); s != nil {
 		maps.Copy(t, valueschema.Types(s, path))
 	}
 	for _, sub := range c.Dependencies() {
-		if len(path) > 1 && sub.Name() == path[0].Name {
+		switch {
+		case len(path) < 2:
+		case path[0].Name == "global": // every dependency has them
+			t.inChart(l, sub, path)
+		case goesBy(c, sub, path[0].Name):
 			t.inChart(l, sub, path[1:])
 		}
 	}
-}
-
-// schema is the one of the chart or of a dependency, compiled once; nil where there is none that can be used.
-func (l *loaded) schema(c *chart.Chart) *jsonschema.Schema {
-	if c.Schema == nil {
-		return nil
-	}
-	of, _ := l.schemas.LoadOrStore(c, sync.OnceValue(func() *jsonschema.Schema {
-		s, err := valueschema.Compile(c.Schema)
-		if err != nil {
-			return nil
-		}
-		return s
-	}))
-	return of.(func() *jsonschema.Schema)()
 }

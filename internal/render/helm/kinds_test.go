@@ -13,17 +13,20 @@ import (
 // lists and patterns; where they say nothing, true or false stands where the chart's own value is that. A schema that leads back to itself ends.
 func TestKinds(t *testing.T) {
 	files := map[string]string{
-		"chart/Chart.yaml":  "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies: [{name: db, version: 1.0.0}]\n",
+		"chart/Chart.yaml":  "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies: [{name: db, version: 1.0.0}, {name: cache, version: 1.0.0, alias: redis}]\n",
 		"chart/values.yaml": "flag: false\nport: 80\ntyped: true\ndb: {flag: true}\n",
 		"chart/values.schema.json": `{"$defs": {"port": {"type": "integer", "minimum": 1}, "loop": {"allOf": [{"$ref": "#/$defs/loop"}, {"$ref": "#/$defs/loop"}]}},
   "properties": {"p": {"$ref": "#/$defs/port"}, "any": {"anyOf": [{"type": "integer"}, {"type": "string"}]}, "rate": {"type": ["number", "null"]},
     "either": {"oneOf": [{"type": "boolean"}, {"type": "integer"}]}, "few": {"enum": [1, 2.5]}, "words": {"type": "string"}, "typed": {"type": "string"},
     "list": {"type": "array", "items": {"type": "object", "properties": {"port": {"type": "integer"}}}}, "map": {"additionalProperties": {"type": "boolean"}},
     "x": {"patternProperties": {"^n": {"const": 3}}}, "loop": {"$ref": "#/$defs/loop"}, "o": {"type": "object"}}}`,
-		"chart/charts/db/Chart.yaml":         "apiVersion: v2\nname: db\nversion: 1.0.0\n",
-		"chart/charts/db/values.schema.json": `{"properties": {"port": {"type": "integer"}}}`,
-		"chart/templates/a.yaml":             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
-		"values.yaml":                        "a: b\n",
+		"chart/charts/db/Chart.yaml":            "apiVersion: v2\nname: db\nversion: 1.0.0\n",
+		"chart/charts/db/values.schema.json":    `{"properties": {"port": {"type": "integer"}, "global": {"properties": {"port": {"type": "integer"}}}}}`,
+		"chart/charts/cache/Chart.yaml":         "apiVersion: v2\nname: cache\nversion: 1.0.0\n",
+		"chart/charts/cache/values.yaml":        "tls: false\n",
+		"chart/charts/cache/values.schema.json": `{"properties": {"port": {"type": "integer"}}}`,
+		"chart/templates/a.yaml":                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"values.yaml":                           "a: b\n",
 	}
 	req := request(t, files)
 	kinds := func(path string) string {
@@ -38,7 +41,7 @@ func TestKinds(t *testing.T) {
 		return out
 	}
 	for path, want := range map[string]string{"p": "i", "any": "", "rate": "if", "either": "bi", "few": "if", "words": "", "typed": "", "list[1].port": "i", "map.a": "b",
-		"x.n1": "if", "x.m": "", "loop": "", "loop.a": "", "o": "", "flag": "b", "port": "", "none": "", "db.port": "i", "db.flag": "b"} {
+		"x.n1": "if", "x.m": "", "loop": "", "loop.a": "", "o": "", "flag": "b", "port": "", "none": "", "db.port": "i", "db.flag": "b", "redis.port": "i", "redis.tls": "b", "cache.port": "", "global.port": "i"} {
 		if got := kinds(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
@@ -65,7 +68,7 @@ func TestNumbersOfSchemas(t *testing.T) {
 	}
 	r := New(Options{})
 	l, err := r.read(t.Context(), req)
-	if err != nil || l.schema(l.chart) == nil || l.schema(l.chart) != l.schema(l.chart) {
+	if err != nil || l.schemas.Of(l.chart, l.chart.Schema) == nil || l.schemas.Of(l.chart, l.chart.Schema) != l.schemas.Of(l.chart, nil) {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -20,6 +19,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/render"
+	"hawser.dev/hawser/internal/valueschema"
 )
 
 // Limits of one chart with everything below it.
@@ -36,8 +36,8 @@ type loaded struct {
 	chance bool
 	// capabilities is set when some text of the chart names them.
 	capabilities bool
-	// schemas are those of the chart and its dependencies, each compiled once: *chart.Chart -> func() *jsonschema.Schema, nil where there is none.
-	schemas sync.Map
+	// schemas are those of the chart and its dependencies, by *chart.Chart.
+	schemas valueschema.Cache
 	// bytes is the size of its files.
 	bytes int64
 }

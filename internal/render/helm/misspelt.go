@@ -113,6 +113,19 @@ func dependency(c *chart.Chart, name string) bool {
 	})
 }
 
+// goesBy reports whether the values of a dependency stand under a name in those of the chart: its own, or an alias of it.
+func goesBy(c, dependency *chart.Chart, name string) bool {
+	own := true
+	for _, d := range c.Metadata.Dependencies {
+		if d.Name == dependency.Name() && d.Alias != "" {
+			if own = false; d.Alias == name {
+				return true
+			}
+		}
+	}
+	return own && dependency.Name() == name
+}
+
 func keysOf(m map[string]any) []string {
 	out := make([]string, 0, len(m))
 	for name := range m {
