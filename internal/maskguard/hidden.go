@@ -84,7 +84,7 @@ func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 		if len(hides) == 0 {
 			continue
 		}
-		f := diag.Warnf("hidden-by-others", "in %d places something is hidden that equals a secret which this instance does not take", len(hides))
+		f := diag.Warnf("hidden-by-others", "something is hidden that equals a secret which this instance does not take") // no number: that may be secret, too
 		f.Instance = instance
 		f.Because("whoever writes that secret, here or on another cluster, could have chosen it so that a change is not seen: " + list(hides))
 		f.Fix = "look at them in the files that declare them"
@@ -95,7 +95,7 @@ func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) di
 		if len(hides) == 0 {
 			continue
 		}
-		f := diag.Warnf("hidden-by-own", "in %s an image, a label, a name or a port is hidden, which holds a secret of this instance", diag.Counted(len(hides), "place"))
+		f := diag.Warnf("hidden-by-own", "an image, a label, a name or a port is hidden, which holds a secret of this instance")
 		f.Instance = instance
 		f.Because("a change of it is not seen: " + list(hides))
 		f.Fix = "what everybody may know (the name of a user, of a host) is better no reference: write it into the values, or keep it in a ConfigMap"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/redact"
@@ -145,7 +146,7 @@ func TestHiddenKeys(t *testing.T) {
 		"data":     map[string]any{"site-8Zx91w.conf": "allow all", "own-7Yt62q.conf": "b", "open": "c"}}}
 	p := plan.Plan{Changes: []plan.Change{{Ref: config.Ref(), Action: plan.Create, Instance: "pay"}}}
 	found := Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m)
-	if len(found) != 1 || found[0].Code != "hidden-by-others" || !strings.Contains(found[0].What, "in 2 places") {
+	if len(found) != 1 || found[0].Code != "hidden-by-others" || places(found[0]) != 2 {
 		t.Fatalf("found %+v", found)
 	}
 	text := found.Err()
@@ -156,7 +157,7 @@ func TestHiddenKeys(t *testing.T) {
 	delete(config.Body["metadata"].(map[string]any), "annotations")
 	p.Changes[0].Action, p.Changes[0].Fields = plan.Update, []plan.FieldChange{{Path: `data."site-8Zx91w.conf"`, Old: `"allow"`},
 		{Path: `metadata.annotations."key.example.com/Zx81-k9"`, Old: `"a"`}, {Path: `data."own-7Yt62q.conf"`, Old: `"b"`}, {Path: "data.open", Old: `"c"`}}
-	if found = Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m); len(found) != 1 || !strings.Contains(found[0].What, "in 2 places") || strings.Contains(found[0].Why, "Zx") {
+	if found = Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m); len(found) != 1 || places(found[0]) != 2 || strings.Contains(found[0].Why, "Zx") {
 		t.Errorf("of what goes: %+v", found)
 	}
 }
@@ -180,7 +181,7 @@ func TestHiddenByOwn(t *testing.T) {
 		bodies[o.Ref()] = o
 	}
 	found := Hidden(p, bodies, m)
-	if len(found) != 1 || found[0].Code != "hidden-by-own" || found[0].Instance != "pay" || !strings.Contains(found[0].What, "in 2 places") || strings.Contains(fmt.Sprint(found), "acme") {
+	if len(found) != 1 || found[0].Code != "hidden-by-own" || found[0].Instance != "pay" || places(found[0]) != 2 || strings.Contains(fmt.Sprint(found), "acme") {
 		t.Fatalf("%+v", found)
 	}
 	for _, place := range []string{"Deployment x/d metadata.labels.app", "Deployment x/d spec.template.spec.containers[name=\"a\"].image"} {
@@ -236,7 +237,7 @@ func TestHiddenNamesWhatMattersFirst(t *testing.T) {
 		bodies[o.Ref()] = o
 	}
 	found := Hidden(p, bodies, m)
-	if len(found) != 1 || !strings.Contains(found[0].What, "in 14 places") || !strings.HasSuffix(found[0].Why, " and 4 more") || strings.Contains(found[0].Why, word) {
+	if len(found) != 1 || !strings.HasSuffix(found[0].Why, " and 4 more") || strings.Contains(found[0].Why, word) {
 		t.Fatalf("%+v", found)
 	}
 	at := -1
@@ -250,4 +251,10 @@ func TestHiddenNamesWhatMattersFirst(t *testing.T) {
 	if strings.Contains(found[0].Why, "data.command, Build") {
 		t.Errorf("a key of data counts as a command: %s", found[0].Why)
 	}
+}
+
+// places is how many places a warning names.
+func places(f diag.Finding) int {
+	_, list, _ := strings.Cut(f.Why, ": ")
+	return len(strings.Split(list, ", "))
 }

@@ -201,7 +201,7 @@ func (r *Redactor) spans(p purpose, instance, text string) []span {
 		spans = remainders(text, r.said.spans(text, spans))
 	}
 	if (p == sweeping || p == saying || p == ourselves) && len(spans) > 0 {
-		spans = r.unshown(instance, text, spans)
+		spans = unplaced(text, r.unshown(instance, text, spans))
 	}
 	return spans
 }

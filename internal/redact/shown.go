@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
 )
 
 // maxShown bounds the texts that are shown.
@@ -188,4 +190,18 @@ func hidden(spans []span, s span) []span {
 		return spans
 	}
 	return append(spans, s)
+}
+
+// position is where something stands in a file: the name of one of a kind that we read, line and column.
+var position = lazyregexp.New(`\.(?:cue|ya?ml|json|tpl|txt|env|toml)(?::[0-9]{1,7}){1,2}\b`)
+
+// unplaced are spans without numbers of lines and columns: those tell nothing of a secret that they equal.
+func unplaced(text string, spans []span) []span {
+	if len(spans) == 0 || !strings.Contains(text, ":") {
+		return spans
+	}
+	places := position.FindAllStringIndex(text, -1)
+	return slices.DeleteFunc(slices.Clone(spans), func(s span) bool {
+		return strings.Trim(text[s.from:s.to], "0123456789:") == "" && slices.ContainsFunc(places, func(at []int) bool { return at[0] < s.from && s.to <= at[1] })
+	})
 }

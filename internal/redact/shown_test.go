@@ -179,3 +179,28 @@ func TestLateSecretsOfWhatIsLeft(t *testing.T) {
 		t.Errorf("a name with dots that became secret is shown: %d", got)
 	}
 }
+
+// TestPositionsAreShown: the line and the column where something stands in a file are no secret, whichever number is one; what else is behind a colon may be.
+func TestPositionsAreShown(t *testing.T) {
+	r := New()
+	r.AddFor("pay", "007")
+	r.AddFor("pay", "12")
+	r.AddFor("pay", "4711")
+	for text, want := range map[string]string{
+		"conflicting values (mod/timoni.cue:7:12)": "",
+		"b.yaml:4711: wrong":                       "",
+		"at chart/templates/a.tpl:12:4711":         "",
+		"the pin is 4711":                          "the pin is " + Mask,
+		"db:4711 and b.yaml: 4711":                 "db:" + Mask + " and b.yaml: " + Mask,
+		"b.yaml:12:4711:4711":                      "b.yaml:12:4711:" + Mask,
+	} {
+		if want == "" {
+			want = text
+		}
+		for name, mask := range map[string]func(string, string) string{"Said": r.Said, "Told": r.Told} {
+			if got := mask("pay", text); got != want {
+				t.Errorf("%s: %q is shown as %q, want %q", name, text, got, want)
+			}
+		}
+	}
+}
