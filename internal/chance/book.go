@@ -9,14 +9,13 @@ import (
 type Book struct {
 	answers Answers
 	taken   []bool
-	needed  []bool
 	present func(Call) bool
 }
 
 // NewBook opens the book. present reports whether the sources still hold a call at this place: same template, function
 // and line. It decides whether an answer may follow its call to another line.
 func NewBook(kept Answers, present func(Call) bool) *Book {
-	return &Book{answers: Answers{Calls: slices.Clone(kept.Calls), Secrets: kept.Secrets}, taken: make([]bool, len(kept.Calls)), needed: make([]bool, len(kept.Calls)), present: present}
+	return &Book{answers: Answers{Calls: slices.Clone(kept.Calls), Secrets: kept.Secrets}, taken: make([]bool, len(kept.Calls)), present: present}
 }
 
 // Hold leaves the answers to nobody that stand in what look-ups find (NAMESPACE/NAME -> key -> base64): they belong to those keys.
@@ -32,20 +31,9 @@ func (b *Book) Hold(found map[string]map[string]string) {
 	}
 	for i, c := range b.answers.Calls {
 		if held[c.Value] {
-			b.taken[i], b.needed[i] = true, true
+			b.taken[i] = true
 		}
 	}
-}
-
-// Needed are the answers that were asked for, and those that are held.
-func (b *Book) Needed() Answers {
-	out := Answers{Secrets: b.answers.Secrets}
-	for i, c := range b.answers.Calls {
-		if b.needed[i] {
-			out.Calls = append(out.Calls, c)
-		}
-	}
-	return out
 }
 
 // Find gives the kept answer of a call; it is nobody else's from then on. It is the first of those with the same
@@ -59,7 +47,7 @@ func (b *Book) Find(c Call) (value string, ok bool) {
 		return "", false
 	}
 	i := b.free()[at]
-	b.taken[i], b.needed[i], b.answers.Calls[i].Line = true, true, c.Line
+	b.taken[i], b.answers.Calls[i].Line = true, c.Line
 	return b.answers.Calls[i].Value, true
 }
 
@@ -76,7 +64,6 @@ func (b *Book) free() []int {
 // Add keeps a new answer.
 func (b *Book) Add(c Call) {
 	b.answers.Calls, b.taken = append(b.answers.Calls, c), append(b.taken, true)
-	b.needed = append(b.needed, true)
 }
 
 // Answers are all the book holds now: the old ones, also those that nobody asked for, and the new ones.

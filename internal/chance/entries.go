@@ -10,6 +10,24 @@ func (e Entries) Within(keys Entries) Entries {
 	return e.kept(func(name, key string) bool { _, named := keys[name][key]; return named })
 }
 
+// Without are the entries that keys does not name.
+func (e Entries) Without(keys Entries) Entries {
+	return e.kept(func(name, key string) bool { _, named := keys[name][key]; return !named })
+}
+
+// Equal are the entries that others have with the same value.
+func (e Entries) Equal(others Entries) Entries {
+	return e.kept(func(name, key string) bool { value, there := others[name][key]; return there && value == e[name][key] })
+}
+
+// Len is how many entries there are.
+func (e Entries) Len() (n int) {
+	for _, held := range e {
+		n += len(held)
+	}
+	return n
+}
+
 func (e Entries) kept(keeps func(name, key string) bool) Entries {
 	out := Entries{}
 	for name, held := range e {

@@ -93,7 +93,7 @@ func MadeAnew(p *plan.Plan, in plan.Input, instance string, s chance.Settled, ma
 
 // inUse reports whether a change puts something of what was made up over another value of an object that is there without the bundle: taken
 // over, or let go before and kept. Helm makes anew itself what a chart does not look up; of a chart that does look up what it made, what was found is
-// none of what was made up, and each other key of its Secrets counts, but for certificates and their keys.
+// none of what was made up, and each other key of its Secrets counts, but for certificates and keys in Secrets that it does not look up.
 func inUse(ch plan.Change, bodies map[object.Ref]object.Object, made chance.Answers) bool {
 	helm := strings.HasPrefix(ch.From, "Helm release ")
 	if ch.Code != plan.CodeAgain && (ch.Code != plan.CodeAdopted || helm && len(made.Secrets) == 0) {
@@ -102,8 +102,9 @@ func inUse(ch plan.Change, bodies map[object.Ref]object.Object, made chance.Answ
 	if helm && !ch.Ref.IsSecret() {
 		return false // made anew with every upgrade
 	}
+	_, read := made.Secrets[ch.Ref.Namespace+"/"+ch.Ref.Name]
 	ch.Fields = slices.DeleteFunc(slices.Clone(ch.Fields), func(f plan.FieldChange) bool {
-		return f.Added || !f.Hidden && f.Old == "" || helm && certificate(bodies[ch.Ref].Body, f.Path)
+		return f.Added || !f.Hidden && f.Old == "" || helm && !read && certificate(bodies[ch.Ref].Body, f.Path)
 	})
 	return puts(ch, bodies, made)
 }

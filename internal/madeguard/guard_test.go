@@ -100,6 +100,9 @@ func TestInUse(t *testing.T) {
 	made := chance.Answers{Calls: []chance.Call{{Func: chance.Generate, Value: "new-password-of-app"}}}
 	kept := chance.Settled{Kept: map[string]chance.Answers{"app": made}}
 	bodies[ref].Body["data"].(map[string]any)["tls.key"] = base64.StdEncoding.EncodeToString([]byte("-----BEGIN PRIVATE KEY-----"))
+	webhook := ref
+	webhook.Name = "webhook"
+	bodies[webhook] = bodies[ref]
 	deployment := ref
 	deployment.Kind = "Deployment"
 	bodies[deployment] = bodies[ref]
@@ -134,7 +137,8 @@ func TestInUse(t *testing.T) {
 		"from Helm, and a key that was found is written":         {ofHelm(plan.FieldChange{Path: "data.q", Hidden: true}), chance.Settled{}, false, lookedUp},
 		"from Helm, and the key that was not found is new":       {ofHelm(plan.FieldChange{Path: "data.p", Hidden: true, Added: true}), chance.Settled{}, false, lookedUp},
 		"from Helm, and nothing but metadata changes":            {ofHelm(plan.FieldChange{Path: "metadata.labels.a", Old: "b", New: "c"}), chance.Settled{}, false, lookedUp},
-		"from Helm, and a certificate is made anew":              {ofHelm(plan.FieldChange{Path: "data.\"tls.key\"", Hidden: true}), chance.Settled{}, false, lookedUp},
+		"from Helm, and a certificate is made anew":              {with(ofHelm(plan.FieldChange{Path: "data.\"tls.key\"", Hidden: true}), func(ch *plan.Change) { ch.Ref = webhook }), chance.Settled{}, false, lookedUp},
+		"from Helm, and a key in what it looks up is":            {ofHelm(plan.FieldChange{Path: "data.\"tls.key\"", Hidden: true}), chance.Settled{}, true, lookedUp},
 		"from Helm, and a pod template has something new":        {with(ofHelm(plan.FieldChange{Path: "data.p", Hidden: true}), func(ch *plan.Change) { ch.Ref.Kind = "Deployment" }), chance.Settled{}, false, lookedUp},
 		"from Helm, and nobody was asked":                        {with(adopted, helm), chance.Settled{}, true, lookedUp},
 		"from Helm, another object, which holds nothing made up": {with(adopted, func(ch *plan.Change) { helm(ch); ch.Ref = plain }), chance.Settled{}, false, lookedUp},

@@ -123,8 +123,8 @@ func (p *pieces) text(text string, depth int) {
 	}
 }
 
-// host is where an address leads: names or numbers with dots, several with commas, each with a port or without one.
-var host = lazyregexp.New(`^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]+)?(?:,[A-Za-z0-9._-]+(?::[0-9]+)?)*`)
+// host is where an address leads: names or numbers with dots, several with commas where each has a port or a dot.
+var host = lazyregexp.New(`^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]+)?(?:,[A-Za-z0-9._-]+:[0-9]+|,[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)*`)
 
 // hosts leaves out where an address leads whose user authenticates: it is no secret, and objects are called like it. What is in the rest of the text, too,
 // may be one, and so may what is no host.

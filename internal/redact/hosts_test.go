@@ -16,6 +16,7 @@ func TestHostsOfAddresses(t *testing.T) {
 		{"redirect=https://ci:p4ssQz8@git.example.com&code_verifier=abcSecret99zz", "abcSecret99zz p4ssQz8", Mask + " " + Mask},
 		{"amqp://u:p4ssQz8x@mail:587&sig=S1gx99zzk7", "S1gx99zzk7", Mask},
 		{"https://u:p4ssQz8x@host:S1gx99zzk7/x", "S1gx99zzk7", Mask},
+		{"https://ci:p4ssQz8x@git.example.com,S1gx99zzk7", "S1gx99zzk7", Mask},
 		{"https://u:p4ssQz8x@host=S1gx99zzk7", "S1gx99zzk7", Mask},
 	} {
 		if got := New(c.secret).Sweep(c.text); got != c.want {

@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"encoding/base64"
 	"maps"
 	"strings"
 	"testing"
@@ -39,10 +40,17 @@ const strict = `{{- define "pw" -}}
 {{- end -}}
 {{- end -}}`
 
+// eager makes one up whether it finds one or not.
+const eager = `{{- define "pw" -}}
+{{- $there := (lookup "v1" "Secret" .root.Release.Namespace "made").data | default dict -}}
+{{- $new := randAlphaNum 16 | b64enc -}}
+{{- get $there .key | default (.given | default "" | b64enc) | default $new -}}
+{{- end -}}`
+
 // TestFoundByKey: whatever entries come, go or are given, each of those that were made keeps its own, a new one gets none of theirs, and the same comes out the
 // next time, without anything made.
 func TestFoundByKey(t *testing.T) {
-	for name, templates := range map[string]map[string]string{"usual": keyed(""), "strict": keyed(strict), "without a checksum": {"_h.tpl": keyed("")["_h.tpl"], "a.yaml": keyed("")["a.yaml"]}} {
+	for name, templates := range map[string]map[string]string{"usual": keyed(""), "strict": keyed(strict), "eager": keyed(eager), "without a checksum": {"_h.tpl": keyed("")["_h.tpl"], "a.yaml": keyed("")["a.yaml"]}} {
 		t.Run(name, func(t *testing.T) {
 			req := chartOf(t, "", templates)
 			req.Chance = numbered("one")
@@ -81,5 +89,45 @@ func TestFoundByKey(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFoundBesideOthers: an entry that the chart makes up without a look at its Secret keeps its answer, whatever else is made or given, with what was kept of
+// look-ups and where a Secret of before is read.
+func TestFoundBesideOthers(t *testing.T) {
+	templates := map[string]string{"a.yaml": `{{- $there := (lookup "v1" "Secret" .Release.Namespace "made").data | default dict }}
+apiVersion: v1
+kind: Secret
+metadata: {name: made}
+data:
+  found: {{ get $there "found" | default (randAlphaNum 20 | b64enc) }}
+  plain: {{ .Values.plain | default (randAlphaNum 20) | b64enc }}
+{{- if .Values.more }}
+  id: {{ uuidv4 | b64enc }}
+{{- end }}
+stringData: {other: {{ .Values.other | quote }}}
+`}
+	req := chartOf(t, "other: a", templates)
+	req.Chance = numbered("one")
+	first := rendered(t, req)
+	found, plain := field(t, first, "made", "found"), field(t, first, "made", "plain")
+	read := first.Answers
+	read.Secrets = map[string]map[string]string{"shop/made": {"found": base64.StdEncoding.EncodeToString([]byte(found)), "plain": base64.StdEncoding.EncodeToString([]byte(plain))}}
+	for name, answers := range map[string]chance.Answers{"kept": first.Answers, "read": read} {
+		for _, values := range []string{"other: b", "more: true", "{more: true, other: c}"} {
+			next := chartOf(t, values, templates)
+			next.Answers, next.Chance = answers, numbered("two")
+			res := rendered(t, next)
+			if f, p := field(t, res, "made", "found"), field(t, res, "made", "plain"); f != found || p != plain {
+				t.Errorf("%s, %s: %s %s, want %s %s", name, values, f, p, found, plain)
+			}
+			if !strings.Contains(values, "more") {
+				continue
+			}
+			next.Chance = nil
+			if next.Answers = res.Answers; digestOf(rendered(t, next).Objects) != digestOf(res.Objects) {
+				t.Errorf("%s, %s: it is not the same again", name, values)
+			}
+		}
 	}
 }

@@ -3,10 +3,8 @@ package helm
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -17,6 +15,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/objectset"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -27,13 +26,13 @@ type try struct {
 	warnings diag.Findings
 }
 
-// try renders in a mode; found is what look-ups find.
-func (j *job) try(ctx context.Context, m mode, kept chance.Answers, found chance.Entries) (try, error) {
-	a := &answers{mode: m, source: j.req.Chance, found: found, book: chance.NewBook(kept, j.chart.holds)}
-	if len(found) > 0 {
-		a.book.Hold(kept.Secrets)
-		a.book.Hold(found)
-	}
+// view is what look-ups find of the chart's own Secrets, and the entries whose answers no call gets then: they belong to those.
+type view struct{ found, held chance.Entries }
+
+// try renders in a mode, with what look-ups find.
+func (j *job) try(ctx context.Context, m mode, kept chance.Answers, v view) (try, error) {
+	a := &answers{mode: m, source: j.req.Chance, found: v.found, book: chance.NewBook(kept, j.chart.holds)}
+	a.book.Hold(v.held)
 	before := j.warnings
 	objects, err := j.once(ctx, a)
 	out := try{answers: a, objects: objects, warnings: j.warnings}
@@ -52,7 +51,7 @@ func (l *loaded) holds(c chance.Call) bool {
 // A chart that looks its own Secret up finds of it what it would make up now: what the user gives goes before.
 func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 	kept := j.req.Answers
-	cur, err := j.try(ctx, usual, kept, nil)
+	cur, err := j.try(ctx, usual, kept, view{})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -60,28 +59,24 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 	if err != nil && (len(cur.open) == 0 || j.req.Chance == nil) {
 		return nil, err
 	}
-	var keys, found chance.Entries
-	fresh := false
+	m, fresh := toMake{}, false
 	if err == nil {
 		if len(cur.open) == 0 && (len(kept.Secrets) == 0 || len(cur.looked) == 0) {
 			return j.done(cur), nil
 		}
-		all, failed := j.try(ctx, otherAll, kept, nil)
-		if failed == nil && same(cur.objects, all.objects) { // nothing of it reaches an object
+		all, failed := j.try(ctx, otherAll, kept, view{})
+		if failed == nil && objectset.Same(cur.objects, all.objects) { // nothing of it reaches an object
 			j.out.Open = 0
 			return j.done(cur), ctx.Err()
 		}
-		keys = madeKeys(cur, all, j.req.Instance.Namespace)
-		if found = chance.Entries(kept.Secrets).Within(keys); len(found) > 0 {
-			if found, fresh, err = j.find(ctx, &cur, all, kept, found, keys); err != nil {
+		m = toMake{keys: madeKeys(cur, all, j.req.Instance.Namespace), depends: objectset.Differing(cur.objects, all.objects)}
+		if len(chance.Entries(kept.Secrets).Within(m.keys)) > 0 {
+			if m.view, fresh, err = j.find(ctx, &cur, all, kept, m.keys); err != nil {
 				return nil, err
 			}
 		}
-		if len(cur.open) > 0 && !fresh {
-			other, failed := j.try(ctx, otherOpen, kept, found)
-			if failed == nil && same(cur.objects, other.objects) {
-				cur.open = nil
-			}
+		if !fresh && j.settled(ctx, cur, kept, m.view) {
+			cur.open = nil
 		}
 		if j.out.Open = len(cur.open); len(cur.open) == 0 {
 			return j.done(cur), ctx.Err()
@@ -93,53 +88,94 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 			return objects, ctx.Err()
 		}
 	}
-	return j.make(ctx, cur, kept, found, keys)
+	return j.make(ctx, kept, m)
 }
 
-// find renders cur again with what look-ups find of kept Secrets, where the chart goes on declaring all that it does then; found is what they find,
-// nil where that is not so, and fresh says that an entry is new among them. Entries that are given are found with the given value. A chart that does without a new entry only where there is no Secret
-// (failOnNew) finds that made, too: what is kept goes to no other entry.
-func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, found, keys chance.Entries) (_ chance.Entries, fresh bool, err error) {
+// settled reports whether nothing that is open reaches an object.
+func (j *job) settled(ctx context.Context, t try, kept chance.Answers, v view) bool {
+	if len(t.open) == 0 {
+		return true
+	}
+	other, err := j.try(ctx, otherOpen, kept, v)
+	return err == nil && objectset.Same(t.objects, other.objects)
+}
+
+// find renders cur again with what look-ups find of kept Secrets, where the chart goes on declaring all that it does then; fresh says that an entry is
+// new among them. An entry that the chart does not take from there is left to the calls; one that is given is found with the given value, and so is a
+// new one, as there are charts that fail where a Secret lacks it (failOnNew).
+func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, keys chance.Entries) (v view, fresh bool, err error) {
 	namespace := j.req.Instance.Namespace
-	again, err := j.try(ctx, usual, kept, found.Beside(secretsOf(*cur, namespace), keys))
-	if lacks := found.Lacking(keys); err != nil && len(lacks) > 0 && ctx.Err() == nil {
-		fresh = true
+	rendered := secretsOf(*cur, namespace)
+	old := chance.Entries(kept.Secrets).Within(rendered)
+	of := func(found chance.Entries) view {
+		return view{found: found.Beside(rendered, keys), held: old.Without(keys).Over(found)}
+	}
+	found := old.Within(keys)
+	lacks := found.Lacking(keys)
+	try := found.Over(secretsOf(all, namespace).Within(lacks))
+	again, err := j.try(ctx, usual, kept, of(try))
+	if err != nil || !objectset.HoldsAll(again.objects, cur.objects) {
+		return view{}, false, ctx.Err()
+	}
+	taken := try.Equal(secretsOf(again, namespace))
+	if found, lacks = found.Within(taken), lacks.Within(taken); len(found) == 0 {
+		return view{}, false, nil
+	}
+	if fresh = len(lacks) > 0; fresh {
 		from := all // stand-ins
 		if j.req.Chance != nil {
-			if from, err = j.try(ctx, making, chance.Answers{}, nil); err != nil {
-				return nil, false, err
+			if from, err = j.try(ctx, making, kept, of(found)); err != nil {
+				from, err = j.try(ctx, making, chance.Answers{}, view{})
 			}
 		}
-		found = found.Over(secretsOf(from, namespace).Within(lacks))
-		if again, err = j.try(ctx, usual, kept, found.Beside(secretsOf(*cur, namespace), keys)); err == nil && len(again.open) == 0 {
-			again.open, again.secret = append(again.open, all.called...)[:1], true
+		if err != nil {
+			return view{}, false, err
 		}
+		found = found.Over(secretsOf(from, namespace).Within(lacks))
 	}
-	if err != nil || !holdsAll(again.objects, cur.objects) {
-		return nil, false, err
+	if again, err = j.try(ctx, usual, kept, of(found)); err != nil {
+		return view{}, false, err
+	}
+	if fresh && len(again.open) == 0 {
+		again.open, again.secret = slices.DeleteFunc(slices.Clone(all.called), func(name string) bool { return j.site(name).fn == "lookup" })[:1], true
 	}
 	*cur = again
-	return found, fresh, nil
+	return of(found), fresh, nil
+}
+
+// toMake is what new answers are made with: what look-ups find, the entries of Secrets that are made up, and the objects that depend on what is.
+type toMake struct {
+	view
+	keys    chance.Entries
+	depends objectset.Refs
 }
 
 // make renders with new answers, and takes what look-ups will find from what came out: as long as the chart declares the same then, with the same entries
-// of its Secrets. What else is made of those (a checksum) is as it comes out with them found; answers that nobody asks for then are not kept.
-func (j *job) make(ctx context.Context, cur try, kept chance.Answers, found, keys chance.Entries) ([]object.Object, error) {
+// of its Secrets. What else is made of those (a checksum) is as it comes out with them found.
+func (j *job) make(ctx context.Context, kept chance.Answers, m toMake) ([]object.Object, error) {
 	namespace := j.req.Instance.Namespace
-	made, err := j.try(ctx, making, kept, found.Beside(secretsOf(cur, namespace), keys))
+	made, err := j.try(ctx, making, kept, m.view)
 	if err != nil {
 		return nil, err
 	}
 	j.out.Answers, j.out.Open = made.book.Answers(), 0
 	held := secretsOf(made, namespace)
-	if own := held.Within(keys); len(own) > 0 {
-		all := j.out.Answers
-		all.Secrets = chance.Entries(kept.Secrets).Over(own)
-		again, err := j.try(ctx, usual, all, own.Beside(held, keys))
-		if err == nil && len(again.open) == 0 && holdsAll(again.objects, made.objects) && reflect.DeepEqual(secretsOf(again, namespace).Within(keys), own) {
-			all.Calls, made = again.book.Needed().Calls, again
-			j.out.Answers = all
+	for own := held.Within(m.keys); len(own) > 0; {
+		v := view{found: own.Beside(held, m.keys), held: own}
+		again, err := j.try(ctx, usual, j.out.Answers, v)
+		if err != nil {
+			break
 		}
+		if taken := own.Equal(secretsOf(again, namespace)); taken.Len() < own.Len() { // the others are asked for
+			own = taken
+			continue
+		}
+		if entries := held.Within(m.keys); entries.Equal(secretsOf(again, namespace)).Len() == entries.Len() && objectset.HoldsAll(again.objects, made.objects) &&
+			objectset.Differing(made.objects, again.objects).Within(m.depends) && j.settled(ctx, again, j.out.Answers, v) {
+			j.out.Answers.Secrets = chance.Entries(kept.Secrets).Over(own)
+			made = again
+		}
+		break
 	}
 	return j.done(made), ctx.Err()
 }
@@ -204,17 +240,7 @@ func secretsOf(t try, namespace string) chance.Entries {
 		if !slices.ContainsFunc(t.looked, func(l look) bool { return l.secret == name }) {
 			continue
 		}
-		held := map[string]string{}
-		data, _ := o.Body["data"].(map[string]any)
-		for k, v := range data {
-			held[k], _ = v.(string)
-		}
-		plain, _ := o.Body["stringData"].(map[string]any)
-		for k, v := range plain {
-			text, _ := v.(string)
-			held[k] = base64.StdEncoding.EncodeToString([]byte(text))
-		}
-		out[name] = held
+		out[name] = objectset.Held(o)
 	}
 	return out
 }
@@ -234,28 +260,6 @@ func madeKeys(t, other try, namespace string) chance.Entries {
 		}
 	}
 	return out
-}
-
-// same reports equal objects, whatever their order.
-func same(a, b []object.Object) bool {
-	return len(a) == len(b) && slices.Equal(digests(a), digests(b))
-}
-
-func digests(objs []object.Object) []string {
-	out := make([]string, len(objs))
-	for i, o := range objs {
-		out[i] = fmt.Sprint(o.Digest(), o.Hook)
-	}
-	return out
-}
-
-// holdsAll reports that every object of want is among objs.
-func holdsAll(objs, want []object.Object) bool {
-	there := map[object.Ref]bool{}
-	for _, o := range objs {
-		there[o.Ref()] = true
-	}
-	return !slices.ContainsFunc(want, func(o object.Object) bool { return !there[o.Ref()] })
 }
 
 // names finds the names of functions that make something up.

@@ -15,6 +15,7 @@ import (
 
 	"hawser.dev/hawser/internal/chance"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/objectset"
 	"hawser.dev/hawser/internal/render"
 )
 
@@ -74,7 +75,7 @@ func field(t testing.TB, res render.Result, name, key string) string {
 	return ""
 }
 
-func digestOf(objs []object.Object) string { return fmt.Sprint(digests(objs)) }
+func digestOf(objs []object.Object) string { return fmt.Sprint(objectset.Digests(objs)) }
 
 const everything = `
 apiVersion: v1

@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -115,15 +116,17 @@ func dependency(c *chart.Chart, name string) bool {
 
 // goesBy reports whether the values of a dependency stand under a name in those of the chart: its own, or an alias of it.
 func goesBy(c, dependency *chart.Chart, name string) bool {
-	own := true
+	own, aliased := dependency.Name() == name, false
 	for _, d := range c.Metadata.Dependencies {
-		if d.Name == dependency.Name() && d.Alias != "" {
-			if own = false; d.Alias == name {
-				return true
-			}
+		switch {
+		case d.Name != dependency.Name():
+		case cmp.Or(d.Alias, d.Name) == name:
+			return true
+		default:
+			aliased = true
 		}
 	}
-	return own && dependency.Name() == name
+	return own && !aliased
 }
 
 func keysOf(m map[string]any) []string {
