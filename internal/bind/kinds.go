@@ -25,10 +25,10 @@ type Package struct {
 }
 
 // OfKinds gives values in which what came by references, which is always a text, is a number or a boolean where the package takes no text and the
-// text is one. Where nobody was asked, the package's own number or boolean stands in for it, else 1 or true. What another bundle writes first stays the
-// text that stands in for it: a number that is none of the true one would be shown as if it were, and a boolean would decide what there is. What is no such text
+// text is one. Where nobody was asked, the package's own number or boolean stands in for it, else 1 or true. What another bundle writes first is refused:
+// a number that is not the true one would be shown as if it were, and a boolean, or a text in its place, would decide what there is. What is no such text
 // stays: whoever checks the values says so.
-func OfKinds(v v1alpha1.Values, refs []From, of Package) v1alpha1.Values {
+func OfKinds(v v1alpha1.Values, refs []From, of Package) (v1alpha1.Values, diag.Findings) {
 	var paths []v1alpha1.Path
 	var asked []int
 	for i, f := range refs {
@@ -38,8 +38,9 @@ func OfKinds(v v1alpha1.Values, refs []From, of Package) v1alpha1.Values {
 		}
 	}
 	if len(paths) == 0 {
-		return v
+		return v, nil
 	}
+	var late diag.Findings
 	at := map[string]*v1alpha1.Value{}
 	for n, kinds := range of.Kinds(paths) {
 		f := refs[asked[n]]
@@ -50,9 +51,13 @@ func OfKinds(v v1alpha1.Values, refs []From, of Package) v1alpha1.Values {
 			at[f.At] = ofKind(x, kinds)
 		case f.Bundle == "":
 			at[f.At] = standIn(of.Own(paths[n]), kinds, f.node.Pos)
+		default:
+			n := f.Finding("late-number", "%s is to be a number or a boolean, and is known only after bundle %s", f.Ref, f.Bundle)
+			n.Path, n.Why, n.Fix = "values."+f.At, "nothing stands in for one: a plan would show it as if it were the true one", meanwhile([]From{f})
+			late = append(late, *n)
 		}
 	}
-	return Replaced(v, at)
+	return Replaced(v, at), late
 }
 
 var allKinds = []v1alpha1.Kind{v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.KindFloat}

@@ -11,7 +11,8 @@ import (
 )
 
 // What came by a reference is a text, and where a package takes none it is the number or the boolean that it says; whatever is no such text stays
-// what it is. Where nobody was asked, the package's own value of that kind stands in for it, or any.
+// what it is. Where nobody was asked, the package's own value of that kind stands in for it, or
+// any; what another bundle writes first is refused.
 func TestOfKinds(t *testing.T) {
 	const b, i, f = v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.KindFloat
 	for name, c := range map[string]struct {
@@ -57,11 +58,14 @@ func TestOfKinds(t *testing.T) {
 			}
 		}
 		asked := 0
-		got := OfKinds(v, []From{ref}, Package{
+		got, late := OfKinds(v, []From{ref}, Package{
 			Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { asked += len(at); return [][]v1alpha1.Kind{c.kinds} },
 			Own:   func(v1alpha1.Path) *v1alpha1.Value { return own }})
 		if js, err := got.MarshalJSON(); err != nil || string(js) != fmt.Sprintf(`{"db":{"ports":[%s]}}`, c.want) || asked > 0 != c.asked {
 			t.Errorf("%s: %s, %v, asked %d", name, js, err, asked)
+		}
+		if refused := c.bundle != "" && c.kinds != nil; refused != (len(late) == 1 && strings.Contains(late[0].Fix, "--bundle platform")) || len(late) > 1 {
+			t.Errorf("%s: %v", name, late)
 		}
 		if now := got.Struct.Fields[0].Value.Fields[0].Value.Items[0]; now.Pos != pos {
 			t.Errorf("%s: %+v", name, now)

@@ -18,8 +18,8 @@ func NewBook(kept Answers, present func(Call) bool) *Book {
 	return &Book{answers: Answers{Calls: slices.Clone(kept.Calls), Secrets: kept.Secrets}, taken: make([]bool, len(kept.Calls)), present: present}
 }
 
-// Hold leaves the answers to nobody that stand in what look-ups find (NAMESPACE/NAME -> key -> base64): they belong to those keys.
-func (b *Book) Hold(found map[string]map[string]string) {
+// Hold leaves the answers to nobody that stand in what look-ups find: they belong to those keys.
+func (b *Book) Hold(found Entries) {
 	held := map[string]bool{}
 	for _, entries := range found {
 		for _, value := range entries {

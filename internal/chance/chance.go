@@ -63,7 +63,7 @@ type Answers struct {
 	Calls []Call `json:"calls,omitempty"`
 	// Secrets are the made-up entries of Secrets that a chart looks up to find what it made before:
 	// NAMESPACE/NAME -> key -> base64.
-	Secrets map[string]map[string]string `json:"secrets,omitempty"`
+	Secrets Entries `json:"secrets,omitempty"`
 	// From is the owner id of the bundle that the instance moved here from, Moves how often it moved: of two bundles that
 	// kept answers of one instance, the one that took them from the other has the later ones. Took is the digest of what was
 	// taken, "" where that was not noted. None of them is part of the Digest.
@@ -116,7 +116,7 @@ func (a Answers) Holding(name string, secret map[string]any) Answers {
 		data[k], _ = v.(string)
 	}
 	if a.Secrets = maps.Clone(a.Secrets); a.Secrets == nil {
-		a.Secrets = map[string]map[string]string{}
+		a.Secrets = Entries{}
 	}
 	a.Secrets[name] = data
 	return a
@@ -178,7 +178,7 @@ func (a Answers) Without(name string) (Answers, int) {
 			continue
 		}
 		if out.Secrets == nil {
-			out.Secrets = map[string]map[string]string{}
+			out.Secrets = Entries{}
 		}
 		out.Secrets[at] = left
 	}

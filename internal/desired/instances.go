@@ -106,7 +106,9 @@ func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn
 	}
 	p.Request = render.Request{Bundle: s.Spec.Name, Instance: p.Instance, Content: p.Use.Content,
 		KubeVersion: r.Facts.Version, APIs: object.Serving(r.Facts.APIs, s.Ahead.Kinds()), Package: "main"}
-	r.typed(ctx, p)
+	if findings = append(findings, r.typed(ctx, p)...); findings.HasErrors() {
+		return findings
+	}
 	if findings = append(findings, r.answered(ctx, s, p)...); findings.HasErrors() {
 		return findings
 	}
@@ -123,10 +125,10 @@ func (r Resolver) Bind(ctx context.Context, s *State, p *InstanceRender, standIn
 }
 
 // typed lets what came by references be numbers and booleans where the part's source takes no texts.
-func (r Resolver) typed(ctx context.Context, p *InstanceRender) {
+func (r Resolver) typed(ctx context.Context, p *InstanceRender) (findings diag.Findings) {
 	typer, ok := p.Renderer.(render.Typer)
 	if !ok {
-		return
+		return nil
 	}
 	ctx = redact.With(ctx, r.Redactor)
 	of := bind.Package{Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { return typer.Kinds(ctx, p.Request, at) },
@@ -136,8 +138,9 @@ func (r Resolver) typed(ctx context.Context, p *InstanceRender) {
 			}
 			return own
 		}}
-	p.Instance.Values = bind.OfKinds(p.Instance.Values, p.Refs, of)
+	p.Instance.Values, findings = bind.OfKinds(p.Instance.Values, p.Refs, of)
 	p.Request.Instance = p.Instance
+	return withInstance(findings, p.Placed)
 }
 
 // rekey computes the part's inputs digest. Tests leave no trace in the record: the inputs are the same.

@@ -40,15 +40,14 @@ func TestReferenceOfAKind(t *testing.T) {
 func TestNothingStandsInForAKind(t *testing.T) {
 	r := refersRig(t)
 	r.renderer.kinds = map[string][]v1alpha1.Kind{"port": {v1alpha1.KindInt}, "tls": {v1alpha1.KindBool}}
-	r.renderer.refuses = func(data map[string]any) string {
-		_, port := data["port"].(string)
-		if _, tls := data["tls"].(string); port || tls {
-			return "want integer, boolean"
-		}
-		return ""
+	_, fs := r.Prepare(t.Context(), v1alpha1.BundleSpec{Name: "b", Instances: []v1alpha1.Instance{r.instance("api", `{port: "ref://vault:db/port", tls: "ref://vault:db/tls", user: "ref://vault:db/user"}`)}})
+	errs := fs.Errors()
+	if len(errs) != 2 || errs[0].Instance != "api" {
+		t.Fatal(fs)
 	}
-	_, fs := r.state(r.instance("api", `{port: "ref://vault:db/port", tls: "ref://vault:db/tls", user: "ref://vault:db/user"}`))
-	if errs := fs.Errors(); len(errs) != 1 || !strings.Contains(errs[0].Why, "known only after bundle platform") || !strings.Contains(errs[0].Fix, "--bundle platform") {
-		t.Error(fs)
+	for _, f := range errs {
+		if f.Code != "late-number" || !strings.Contains(f.What, "known only after bundle platform") || !strings.Contains(f.Fix, "--bundle platform") || !f.Pos.IsValid() {
+			t.Error(f)
+		}
 	}
 }

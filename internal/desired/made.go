@@ -212,7 +212,9 @@ func (r Resolver) unmade(ctx context.Context, s *State, p *InstanceRender, stand
 		return findings
 	}
 	q.Request.Instance = q.Instance
-	r.typed(ctx, &q)
+	if findings = r.typed(ctx, &q); findings.HasErrors() {
+		return findings
+	}
 	q.Request.Answers = r.Rotate.Of(p.Placed.Name, r.Made.known(p.Placed.Name))
 	if err := r.rekey(ctx, &q); err != nil {
 		return diag.From(err, "source")

@@ -36,7 +36,7 @@ type answers struct {
 	book   *chance.Book
 	source *chance.Source
 	// found are the Secrets that look-ups find: NAMESPACE/NAME -> key -> base64.
-	found map[string]map[string]string
+	found chance.Entries
 	// called are the names of the sites that were asked, in the order of their first call; open those that nothing kept
 	// answers, once for each call.
 	called, open []string

@@ -50,7 +50,9 @@ const eager = `{{- define "pw" -}}
 // TestFoundByKey: whatever entries come, go or are given, each of those that were made keeps its own, a new one gets none of theirs, and the same comes out the
 // next time, without anything made.
 func TestFoundByKey(t *testing.T) {
-	for name, templates := range map[string]map[string]string{"usual": keyed(""), "strict": keyed(strict), "eager": keyed(eager), "without a checksum": {"_h.tpl": keyed("")["_h.tpl"], "a.yaml": keyed("")["a.yaml"]}} {
+	plain := keyed("") // another takes an answer of the same place, and is in no Secret
+	plain["z.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\ndata: {k: {{ include \"pw\" (dict \"root\" . \"key\" \"nowhere\") }}}\n"
+	for name, templates := range map[string]map[string]string{"beside a plain one": plain, "usual": keyed(""), "strict": keyed(strict), "eager": keyed(eager), "without a checksum": {"_h.tpl": keyed("")["_h.tpl"], "a.yaml": keyed("")["a.yaml"]}} {
 		t.Run(name, func(t *testing.T) {
 			req := chartOf(t, "", templates)
 			req.Chance = numbered("one")
@@ -73,6 +75,9 @@ func TestFoundByKey(t *testing.T) {
 				res := again(values, first.Answers, "two")
 				if got := field(t, res, "made", "admin") + " " + field(t, res, "made", "user"); got != want {
 					t.Errorf("%s gives %s, want %s", values, got, want)
+				}
+				if templates["z.yaml"] != "" && field(t, res, "plain", "k") != field(t, first, "plain", "k") {
+					t.Errorf("%s: what is in no Secret changed", values)
 				}
 				if !strings.Contains(values, "more") {
 					continue

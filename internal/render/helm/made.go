@@ -70,7 +70,7 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 			return j.done(cur), ctx.Err()
 		}
 		m = toMake{keys: madeKeys(cur, all, j.req.Instance.Namespace), depends: objectset.Differing(cur.objects, all.objects)}
-		if len(chance.Entries(kept.Secrets).Within(m.keys)) > 0 {
+		if len(kept.Secrets.Within(m.keys)) > 0 {
 			if m.view, fresh, err = j.find(ctx, &cur, all, kept, m.keys); err != nil {
 				return nil, err
 			}
@@ -106,7 +106,7 @@ func (j *job) settled(ctx context.Context, t try, kept chance.Answers, v view) b
 func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, keys chance.Entries) (v view, fresh bool, err error) {
 	namespace := j.req.Instance.Namespace
 	rendered := secretsOf(*cur, namespace)
-	old := chance.Entries(kept.Secrets).Within(rendered)
+	old := kept.Secrets.Within(rendered)
 	of := func(found chance.Entries) view {
 		return view{found: found.Beside(rendered, keys), held: old.Without(keys).Over(found)}
 	}
@@ -159,9 +159,10 @@ func (j *job) make(ctx context.Context, kept chance.Answers, m toMake) ([]object
 		return nil, err
 	}
 	j.out.Answers, j.out.Open = made.book.Answers(), 0
+	j.out.Answers.Secrets = kept.Secrets.Over(m.held) // what is new among them, too
 	held := secretsOf(made, namespace)
 	for own := held.Within(m.keys); len(own) > 0; {
-		v := view{found: own.Beside(held, m.keys), held: own}
+		v := view{found: own.Beside(held, m.keys), held: m.held.Over(own)}
 		again, err := j.try(ctx, usual, j.out.Answers, v)
 		if err != nil {
 			break
@@ -172,7 +173,7 @@ func (j *job) make(ctx context.Context, kept chance.Answers, m toMake) ([]object
 		}
 		if entries := held.Within(m.keys); entries.Equal(secretsOf(again, namespace)).Len() == entries.Len() && objectset.HoldsAll(again.objects, made.objects) &&
 			objectset.Differing(made.objects, again.objects).Within(m.depends) && j.settled(ctx, again, j.out.Answers, v) {
-			j.out.Answers.Secrets = chance.Entries(kept.Secrets).Over(own)
+			j.out.Answers.Secrets = kept.Secrets.Over(own)
 			made = again
 		}
 		break
