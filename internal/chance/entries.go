@@ -10,6 +10,11 @@ func (e Entries) Within(keys Entries) Entries {
 	return e.kept(func(name, key string) bool { _, named := keys[name][key]; return named })
 }
 
+// OfSecrets are the entries of the Secrets that others have, whatever those hold.
+func (e Entries) OfSecrets(others Entries) Entries {
+	return e.kept(func(name, _ string) bool { return others[name] != nil })
+}
+
 // Without are the entries that keys does not name.
 func (e Entries) Without(keys Entries) Entries {
 	return e.kept(func(name, key string) bool { _, named := keys[name][key]; return !named })

@@ -97,6 +97,43 @@ func TestFoundByKey(t *testing.T) {
 	}
 }
 
+// TestGoneFromItsSecret: who comes gets nothing of one who went, at once or later, and who comes back has what was its own.
+func TestGoneFromItsSecret(t *testing.T) {
+	templates := maps.Clone(idiom)
+	templates["a.yaml"] = `apiVersion: v1
+kind: Secret
+metadata: {name: made}
+data:
+{{- range .Values.users }}
+  {{ . }}: {{ include "pw" (dict "root" $ "key" .) }}
+{{- end }}
+`
+	steps := [][]string{{"a", "b", "c"}, {"a", "b", "d"}, {"b", "d"}, {"x", "b", "d"}, {"c", "a", "x", "b"}, {"a", "b", "c", "d", "x"}}
+	had, answers := map[string]string{}, chance.Answers{}
+	for i, users := range steps {
+		req := chartOf(t, "users: ["+strings.Join(users, ", ")+"]", templates)
+		req.Answers, req.Chance = answers, numbered(strings.Repeat("i", i+1))
+		res := rendered(t, req)
+		if !res.Answers.IsZero() {
+			answers = res.Answers
+		}
+		for _, user := range users {
+			got := field(t, res, "made", user)
+			if had[user] == "" {
+				for other, theirs := range had {
+					if theirs == got {
+						t.Errorf("run %d: %s has what is %s's", i, user, other)
+					}
+				}
+				had[user] = got
+			}
+			if had[user] != got {
+				t.Errorf("run %d: %s has another one", i, user)
+			}
+		}
+	}
+}
+
 // TestFoundBesideOthers: an entry that the chart makes up without a look at its Secret keeps its answer, whatever else is made or given, with what was kept of
 // look-ups and where a Secret of before is read.
 func TestFoundBesideOthers(t *testing.T) {

@@ -102,13 +102,13 @@ func (j *job) settled(ctx context.Context, t try, kept chance.Answers, v view) b
 
 // find renders cur again with what look-ups find of kept Secrets, where the chart goes on declaring all that it does then; fresh says that an entry is
 // new among them. An entry that the chart does not take from there is left to the calls; one that is given is found with the given value, and so is a
-// new one, as there are charts that fail where a Secret lacks it (failOnNew).
+// new one, as there are charts that fail where a Secret lacks it (failOnNew). What belongs to an entry that is gone from its Secret is held for it.
 func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, keys chance.Entries) (v view, fresh bool, err error) {
 	namespace := j.req.Instance.Namespace
 	rendered := secretsOf(*cur, namespace)
 	old := kept.Secrets.Within(rendered)
 	of := func(found chance.Entries) view {
-		return view{found: found.Beside(rendered, keys), held: old.Without(keys).Over(found)}
+		return view{found: found.Beside(rendered, keys), held: kept.Secrets.OfSecrets(rendered).Without(keys).Over(found)}
 	}
 	found := old.Within(keys)
 	lacks := found.Lacking(keys)
