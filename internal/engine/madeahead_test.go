@@ -31,7 +31,7 @@ func TestMadeAheadIsGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := r.request()
-	req.Adopt, req.Timeout = true, 6*time.Second
+	req.Adopt, req.Timeout = true, 15*time.Second
 	out, err := r.Apply(t.Context(), r.plan(req), req)
 	if text := fmt.Sprintf("%+v", out.Clusters); err == nil || !strings.Contains(text, "Secret "+r.name+"/pw") || !strings.Contains(text, "not begun: four, one") {
 		t.Errorf("%v %s", err, text)

@@ -24,13 +24,25 @@ func Digests(objs []object.Object) []string {
 	return out
 }
 
-// HoldsAll reports that every object of want is among objs, whatever is in it.
-func HoldsAll(objs, want []object.Object) bool {
-	there := map[object.Ref]bool{}
+// With are objs; where they lack any of others, those others, as they are among objs where they are. It reports whether none of needed is missing.
+func With(objs, others []object.Object, needed Refs) ([]object.Object, bool) {
+	there := map[object.Ref]object.Object{}
 	for _, o := range objs {
-		there[o.Ref()] = true
+		there[o.Ref()] = o
 	}
-	return !slices.ContainsFunc(want, func(o object.Object) bool { return !there[o.Ref()] })
+	out, missing := make([]object.Object, len(others)), Refs{}
+	for i, o := range others {
+		out[i] = o
+		if own, is := there[o.Ref()]; is {
+			out[i] = own
+		} else {
+			missing[o.Ref()] = needed[o.Ref()]
+		}
+	}
+	if len(missing) == 0 {
+		return objs, true
+	}
+	return out, !slices.Contains(slices.Collect(maps.Values(missing)), true)
 }
 
 // Refs name objects.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,8 +28,16 @@ type try struct {
 	warnings diag.Findings
 }
 
-// view is what look-ups find of the chart's own Secrets, and the entries whose answers no call gets then: they belong to those.
-type view struct{ found, held chance.Entries }
+// view is what look-ups find of the chart's own Secrets, and the entries whose answers no call gets then: they belong to those. objects are those that the
+// chart declares without it, and goes on declaring: none of needed may be missing.
+type view struct {
+	found, held chance.Entries
+	objects     []object.Object
+	needed      objectset.Refs
+}
+
+// errMissing is a view with which a chart declares no longer what it has to.
+var errMissing = errors.New("with what is found of its Secret, the chart declares no longer an object that it makes something up for")
 
 // try renders in a mode, with what look-ups find.
 func (j *job) try(ctx context.Context, m mode, kept chance.Answers, v view) (try, error) {
@@ -35,6 +45,10 @@ func (j *job) try(ctx context.Context, m mode, kept chance.Answers, v view) (try
 	a.book.Hold(v.held)
 	before := j.warnings
 	objects, err := j.once(ctx, a)
+	objects, there := objectset.With(objects, v.objects, v.needed)
+	if err == nil && !there {
+		err = errMissing
+	}
 	out := try{answers: a, objects: objects, warnings: j.warnings}
 	j.warnings = before
 	return out, err
@@ -71,7 +85,7 @@ func (j *job) settle(ctx context.Context) ([]object.Object, error) {
 		}
 		m = toMake{keys: madeKeys(cur, all, j.req.Instance.Namespace), depends: objectset.Differing(cur.objects, all.objects)}
 		if len(kept.Secrets.Within(m.keys)) > 0 {
-			if m.view, fresh, err = j.find(ctx, &cur, all, kept, m.keys); err != nil {
+			if m.view, fresh, err = j.find(ctx, &cur, all, kept, m); err != nil {
 				return nil, err
 			}
 		}
@@ -103,18 +117,22 @@ func (j *job) settled(ctx context.Context, t try, kept chance.Answers, v view) b
 // find renders cur again with what look-ups find of kept Secrets, where the chart goes on declaring all that it does then; fresh says that an entry is
 // new among them. An entry that the chart does not take from there is left to the calls; one that is given is found with the given value, and so is a
 // new one, as there are charts that fail where a Secret lacks it (failOnNew). What belongs to an entry that is gone from its Secret is held for it.
-func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, keys chance.Entries) (v view, fresh bool, err error) {
-	namespace := j.req.Instance.Namespace
+func (j *job) find(ctx context.Context, cur *try, all try, kept chance.Answers, m toMake) (v view, fresh bool, err error) {
+	namespace, keys, v := j.req.Instance.Namespace, m.keys, view{objects: cur.objects, needed: m.depends}
+	if len(kept.Calls) == 0 { // taken over: nobody here declared what goes with a first install
+		v.needed = objectset.Differing(cur.objects, nil)
+	}
 	rendered := secretsOf(*cur, namespace)
 	old := kept.Secrets.Within(rendered)
 	of := func(found chance.Entries) view {
-		return view{found: found.Beside(rendered, keys), held: kept.Secrets.OfSecrets(rendered).Without(keys).Over(found)}
+		v.found, v.held = found.Beside(rendered, keys), kept.Secrets.OfSecrets(rendered).Without(keys).Over(found)
+		return v
 	}
 	found := old.Within(keys)
 	lacks := found.Lacking(keys)
 	try := found.Over(secretsOf(all, namespace).Within(lacks))
 	again, err := j.try(ctx, usual, kept, of(try))
-	if err != nil || !objectset.HoldsAll(again.objects, cur.objects) {
+	if err != nil {
 		return view{}, false, ctx.Err()
 	}
 	taken := try.Equal(secretsOf(again, namespace))
@@ -162,7 +180,7 @@ func (j *job) make(ctx context.Context, kept chance.Answers, m toMake) ([]object
 	j.out.Answers.Secrets = kept.Secrets.Over(m.held) // what is new among them, too
 	held := secretsOf(made, namespace)
 	for own := held.Within(m.keys); len(own) > 0; {
-		v := view{found: own.Beside(held, m.keys), held: m.held.Over(own)}
+		v := view{found: own.Beside(held, m.keys), held: m.held.Over(own), objects: made.objects, needed: m.depends}
 		again, err := j.try(ctx, usual, j.out.Answers, v)
 		if err != nil {
 			break
@@ -171,7 +189,7 @@ func (j *job) make(ctx context.Context, kept chance.Answers, m toMake) ([]object
 			own = taken
 			continue
 		}
-		if entries := held.Within(m.keys); entries.Equal(secretsOf(again, namespace)).Len() == entries.Len() && objectset.HoldsAll(again.objects, made.objects) &&
+		if entries := held.Within(m.keys); entries.Equal(secretsOf(again, namespace)).Len() == entries.Len() &&
 			objectset.Differing(made.objects, again.objects).Within(m.depends) && j.settled(ctx, again, j.out.Answers, v) {
 			j.out.Answers.Secrets = kept.Secrets.Over(own)
 			made = again
@@ -213,13 +231,9 @@ func (j *job) standIns(t try) {
 
 // lookedUp notes the Secrets that the chart declares and looks up.
 func (j *job) lookedUp(t try) {
-	for _, o := range t.objects {
-		if ref := o.Ref(); ref.Kind == "Secret" && ref.Group == "" && o.Hook == nil {
-			ref.Namespace = namespaceOf(o, j.req.Instance.Namespace)
-			if slices.ContainsFunc(t.looked, func(l look) bool { return l.secret == ref.Namespace+"/"+ref.Name }) {
-				j.out.LooksUp = append(j.out.LooksUp, ref)
-			}
-		}
+	for _, secret := range slices.Sorted(maps.Keys(secretsOf(t, j.req.Instance.Namespace))) {
+		namespace, name, _ := strings.Cut(secret, "/")
+		j.out.LooksUp = append(j.out.LooksUp, object.Ref{Kind: "Secret", Namespace: namespace, Name: name})
 	}
 }
 
@@ -248,19 +262,8 @@ func secretsOf(t try, namespace string) chance.Entries {
 
 // madeKeys are the entries of the Secrets looked up that depend on what is made up.
 func madeKeys(t, other try, namespace string) chance.Entries {
-	out := chance.Entries{}
-	others := secretsOf(other, namespace)
-	for name, held := range secretsOf(t, namespace) {
-		for k, v := range held {
-			if others[name][k] != v {
-				if out[name] == nil {
-					out[name] = map[string]string{}
-				}
-				out[name][k] = ""
-			}
-		}
-	}
-	return out
+	held := secretsOf(t, namespace)
+	return held.Without(held.Equal(secretsOf(other, namespace)))
 }
 
 // names finds the names of functions that make something up.
