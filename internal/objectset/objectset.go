@@ -25,24 +25,29 @@ func Digests(objs []object.Object) []string {
 }
 
 // With are objs; where they lack any of others, those others, as they are among objs where they are. It reports whether none of needed is missing.
-func With(objs, others []object.Object, needed Refs) ([]object.Object, bool) {
-	there := map[object.Ref]object.Object{}
+// Hooks of one name that run at different times are several.
+func With(objs, others []object.Object, needed Refs) (out []object.Object, there bool) {
+	type key struct {
+		object.Ref
+		hook string
+	}
+	as := func(o object.Object) key { return key{o.Ref(), fmt.Sprint(o.Hook)} }
+	among := map[key]object.Object{}
 	for _, o := range objs {
-		there[o.Ref()] = o
+		among[as(o)] = o
 	}
-	out, missing := make([]object.Object, len(others)), Refs{}
-	for i, o := range others {
-		out[i] = o
-		if own, is := there[o.Ref()]; is {
-			out[i] = own
-		} else {
-			missing[o.Ref()] = needed[o.Ref()]
+	lacks, there := false, true
+	for _, o := range others {
+		own, is := among[as(o)]
+		if !is {
+			own, lacks, there = o, true, there && !needed[o.Ref()]
 		}
+		out = append(out, own)
 	}
-	if len(missing) == 0 {
+	if !lacks {
 		return objs, true
 	}
-	return out, !slices.Contains(slices.Collect(maps.Values(missing)), true)
+	return out, there
 }
 
 // Refs name objects.

@@ -33,6 +33,8 @@ func TestSets(t *testing.T) {
 // TestWith: what is missing is added where it is not needed, and what is more is left out then.
 func TestWith(t *testing.T) {
 	x, y, z := config("x", "1"), config("y", "1"), config("z", "1")
+	before, after := config("h", "1"), config("h", "2")
+	before.Hook, after.Hook = &object.Hook{Weight: 1}, &object.Hook{Weight: 2}
 	for name, c := range map[string]struct {
 		objs, others []object.Object
 		needed       Refs
@@ -42,6 +44,7 @@ func TestWith(t *testing.T) {
 		"all, and more":     {[]object.Object{x, config("y", "2"), z}, []object.Object{x, y}, Refs{x.Ref(): true}, []object.Object{x, config("y", "2"), z}, true},
 		"one is missing":    {[]object.Object{config("y", "2"), z}, []object.Object{x, y}, Refs{y.Ref(): true}, []object.Object{x, config("y", "2")}, true},
 		"and it was needed": {[]object.Object{y}, []object.Object{x, y}, Refs{x.Ref(): true}, []object.Object{x, y}, false},
+		"hooks of one name": {[]object.Object{before, after}, []object.Object{before, x, after}, nil, []object.Object{before, x, after}, true},
 		"nothing to add":    {[]object.Object{x}, nil, nil, []object.Object{x}, true},
 	} {
 		if got, there := With(c.objs, c.others, c.needed); !Same(got, c.want) || there != c.there {
