@@ -110,6 +110,9 @@ type Field struct {
 	Recorded string `json:"recorded,omitempty"`
 	Live     string `json:"live,omitempty"`
 	Hidden   bool   `json:"hidden,omitempty"`
+	// Added and Removed: of a hidden one, nothing was declared, or nothing is there now.
+	Added   bool `json:"added,omitempty"`
+	Removed bool `json:"removed,omitempty"`
 	// By is the field manager that has it now and Since when (RFC 3339); "" when nobody has, because it was removed.
 	By    string `json:"by,omitempty"`
 	Since string `json:"since,omitempty"`
@@ -192,7 +195,7 @@ func objectOf(ch plan.Change) (Object, bool) {
 		return o, false
 	}
 	for _, f := range ch.Fields {
-		o.Fields = append(o.Fields, Field{Path: f.Path, Recorded: f.New, Live: f.Old, Hidden: f.Hidden, By: f.Manager, Since: f.Since})
+		o.Fields = append(o.Fields, Field{Path: f.Path, Recorded: f.New, Live: f.Old, Hidden: f.Hidden, Added: f.Removed, Removed: f.Added, By: f.Manager, Since: f.Since})
 	}
 	return o, true
 }

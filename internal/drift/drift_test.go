@@ -42,7 +42,8 @@ func TestOf(t *testing.T) {
 		"as it was":         {plan.Change{Action: plan.Unchanged}, ""},
 	} {
 		c.change.Ref = ref("a")
-		c.change.Fields = []plan.FieldChange{{Path: "data.k", Old: "2", New: "1", Manager: "kubectl", Since: "2026-09-01T12:00:00Z"}}
+		c.change.Fields = []plan.FieldChange{{Path: "data.k", Old: "2", New: "1", Manager: "kubectl", Since: "2026-09-01T12:00:00Z"},
+			{Path: "data.lost", Hidden: true, Added: true}, {Path: "data.more", Hidden: true, Removed: true, Manager: "kubectl"}}
 		p := planned(c.change)
 		p.Findings = diag.Findings{{Severity: diag.Error, What: "held up", Cluster: "eu", Object: ref("a").String()}, {Severity: diag.Warning, What: "by the way"}}
 		r := Of([]*fleetplan.FleetPlan{p})
@@ -57,8 +58,12 @@ func TestOf(t *testing.T) {
 		if o.State != c.want || o.Blocked != "held up" || cl.Same != 2 || len(r.Findings) != 1 || (o.By != "") != (c.want == Taken) {
 			t.Errorf("%s: %+v", name, o)
 		}
-		if o.State != Gone && o.State != Leaving && (o.Fields[0] != Field{"data.k", "1", "2", false, "kubectl", "2026-09-01T12:00:00Z"}) {
+		if o.State != Gone && o.State != Leaving && !slices.Equal(o.Fields, []Field{{Path: "data.k", Recorded: "1", Live: "2", By: "kubectl", Since: "2026-09-01T12:00:00Z"},
+			{Path: "data.lost", Hidden: true, Removed: true}, {Path: "data.more", Hidden: true, Added: true, By: "kubectl"}}) {
 			t.Errorf("%s: %+v", name, o.Fields)
+		}
+		if back := o.change().Fields; o.State == Changed && (!back[1].Removed || !back[2].Added) {
+			t.Errorf("%s: shown as %+v", name, back)
 		}
 	}
 	p := planned()

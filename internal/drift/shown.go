@@ -52,7 +52,7 @@ func (o Object) change() plan.Change {
 		ch.Why += "; cannot be put right: " + o.Blocked
 	}
 	for _, f := range o.Fields {
-		ch.Fields = append(ch.Fields, plan.FieldChange{Path: f.Path, Old: f.Recorded, New: f.Live, Hidden: f.Hidden, Manager: f.By, Since: f.Since})
+		ch.Fields = append(ch.Fields, plan.FieldChange{Path: f.Path, Old: f.Recorded, New: f.Live, Hidden: f.Hidden, Added: f.Added, Removed: f.Removed, Manager: f.By, Since: f.Since})
 	}
 	return ch
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/cluster"
@@ -305,14 +306,16 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 		}
 	}
 	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
-	p.Say(tell, r.refs(w.target, w.set).Shown(p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact)), func() map[object.Ref]object.Object {
+	before := sync.OnceValue(func() map[object.Ref]object.Object {
 		base, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
 		return base
-	}, r.redact)
+	})
+	p.Say(tell, r.refs(w.target, w.set).Shown(p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact)), before, r.redact)
 	maskguard.Show(p, r.Redactor)
 	r.refs(w.target, w.set).Mark(p)
-	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), maskguard.Hidden(p, w.set.Bodies, r.Redactor))
+	hidden := maskguard.Hidden(p, w.set.Bodies, before, r.Redactor)
+	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), hidden)
 	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(r.refs(w.target, w.set).Late()))
 	if !o.Deleting {

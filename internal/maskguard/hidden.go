@@ -65,17 +65,22 @@ func list(places []place) string {
 	return out
 }
 
-// Hidden warns of instances in whose objects, as a plan writes them (bodies), something is hidden that equals a secret which they do not
-// take themselves: whoever writes that one may have chosen it so that this is not seen. So it does of those in which an image, a label, a name or a
-// port is hidden, because it holds a secret of the instance itself: a word of an ordinary kind, which somebody keeps as a secret.
-func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, m plan.Masker) diag.Findings {
+// Hidden warns of instances in whose objects, as a plan writes them (bodies) and as they were declared before (base, asked where a field is hidden that
+// was), something is hidden that equals a secret which they do not take themselves: whoever writes that one may have chosen it so that this is not seen.
+// So it does of those in which an image, a label, a name or a port is hidden, because it holds a secret of the instance itself: a word of an ordinary
+// kind, which somebody keeps as a secret.
+func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, base func() map[object.Ref]object.Object, m plan.Masker) diag.Findings {
 	places, own := map[string][]place{}, map[string][]place{}
 	for _, ch := range p.Changes {
 		body, here := bodies[ch.Ref]
 		if !here || ch.Action == plan.Delete || ch.Action == plan.Release || ch.Action == plan.Unchanged {
 			continue
 		}
-		others, mine := hides{ch.Ref, ch.Instance, m}.in(body, ch.Fields)
+		h := hides{ch.Ref, ch.Instance, m}
+		others, mine := h.in(body, ch.Fields)
+		if was := h.hiddenBefore(ch.Fields); len(was) > 0 {
+			others = append(others, h.before(base()[ch.Ref], was, others)...)
+		}
 		places[ch.Instance], own[ch.Instance] = append(places[ch.Instance], others...), append(own[ch.Instance], mine...)
 	}
 	var out diag.Findings
@@ -137,6 +142,31 @@ func (h hides) in(o object.Object, fields []plan.FieldChange) (others, own []pla
 		}
 	}
 	return once(others), once(own)
+}
+
+// hiddenBefore are the steps of the fields of which the value before is hidden, in part or whole, but for those of Secrets, which are hidden anyway.
+func (h hides) hiddenBefore(fields []plan.FieldChange) (paths [][]string) {
+	for _, f := range fields {
+		if f.Hidden && !f.Added && !h.ref.IsSecret() || strings.Contains(f.Old, redact.Mask) {
+			paths = append(paths, neversecret.Steps(f.Path))
+		}
+	}
+	return paths
+}
+
+// before are the places of an object as it was declared before, in fields that change (paths), where a secret of others hides something, without those
+// that are told already. What the release that was kept hides itself is none: that was told when it was written.
+func (h hides) before(was object.Object, paths [][]string, told []place) (others []place) {
+	h.walk(was.Body, h.marks(was), "", nil, func(s spot) {
+		changes := slices.ContainsFunc(paths, func(path []string) bool { return len(path) <= len(s.steps) && slices.Equal(path, s.steps[:len(path)]) })
+		if !changes || slices.ContainsFunc(told, func(p place) bool { return p.path == s.path }) {
+			return
+		}
+		if byOthers, _ := h.hidden(s); byOthers {
+			others = append(others, h.at(s.path))
+		}
+	})
+	return once(others)
 }
 
 // once are places without those of a path before: of an entry that is hidden whole.

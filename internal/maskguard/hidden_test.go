@@ -103,7 +103,7 @@ func TestHiddenIsTold(t *testing.T) {
 		}
 		for i, f := range all.plan.Changes[1].Fields {
 			a, raw := alone.plan.Changes[1].Fields[i], none.plan.Changes[1].Fields[i]
-			if (f.Path != a.Path || f.New != a.New && !a.Hidden) && !slices.ContainsFunc(all.fields, func(path string) bool { return within(path, raw.Path) }) {
+			if (f.Path != a.Path || (f.New != a.New || f.Old != a.Old) && !a.Hidden) && !slices.ContainsFunc(all.fields, func(path string) bool { return within(path, raw.Path) }) {
 				t.Fatalf("%s of %+v is hidden, and told is %q", raw.Path, f, all.fields)
 			}
 		}
@@ -128,6 +128,9 @@ type shown struct {
 	others, own, fields []string
 }
 
+// none is for objects of which nothing is known as they were declared before.
+func none() map[object.Ref]object.Object { return nil }
+
 type found struct{ Code, Why string }
 
 func shownBy(m *redact.Redactor, o object.Object, was map[string]any) shown {
@@ -144,7 +147,7 @@ func shownBy(m *redact.Redactor, o object.Object, was map[string]any) shown {
 		slices.Sort(out)
 		return out
 	}
-	for _, f := range Hidden(p, bodies, m) {
+	for _, f := range Hidden(p, bodies, none, m) {
 		out.found = append(out.found, found{f.Code, f.Why})
 	}
 	if was != nil {
@@ -155,6 +158,10 @@ func shownBy(m *redact.Redactor, o object.Object, was map[string]any) shown {
 	others, own := hides{o.Ref(), o.Instance, m}.in(marked, nil)
 	out.others, out.own = paths(others), paths(own)
 	others, _ = hides{o.Ref(), o.Instance, m}.in(marked, p.Changes[1].Fields)
+	h := hides{o.Ref(), o.Instance, m}
+	if before := h.hiddenBefore(p.Changes[1].Fields); len(before) > 0 {
+		others = append(others, h.before(object.Object{Instance: o.Instance, Body: was}, before, others)...)
+	}
 	out.fields = paths(others)
 	Show(p, m)
 	plan.Redact(p, m)

@@ -36,7 +36,7 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 			Fields: plan.FieldChanges(marked, before.Body, o.Body, m.Redact, object.Setters{})})
 		bodies[o.Ref()] = marked
 	}
-	found := Hidden(&p, bodies, m)
+	found := Hidden(&p, bodies, none, m)
 	Show(&p, m)
 	plan.Redact(&p, m)
 	shown := fmt.Sprint(p.Changes[0].Fields, p.Changes[1].Fields)
@@ -62,12 +62,12 @@ func TestOthersSecretsHideNothingThatMatters(t *testing.T) {
 	if len(found) != 1 || found[0].Code != "hidden-by-others" || found[0].Instance != "pay" || !strings.Contains(found[0].Why, "Deployment x/d spec.template.spec.containers[name=\"a\"].command[1]") {
 		t.Errorf("it is told as %v", found)
 	}
-	if found := Hidden(&p, bodies, redact.New()); found != nil {
+	if found := Hidden(&p, bodies, none, redact.New()); found != nil {
 		t.Errorf("nothing is secret, and told is %v", found)
 	}
 	mine := &redact.Redactor{}
 	mine.AddFor("pay", command)
-	if found := Hidden(&p, bodies, mine); found != nil {
+	if found := Hidden(&p, bodies, none, mine); found != nil {
 		t.Errorf("it takes the secret itself, and told is %v", found)
 	}
 }
@@ -145,7 +145,7 @@ func TestHiddenKeys(t *testing.T) {
 		"metadata": map[string]any{"name": "c", "namespace": "x", "annotations": map[string]any{"key.example.com/Zx81-k9": "a"}},
 		"data":     map[string]any{"site-8Zx91w.conf": "allow all", "own-7Yt62q.conf": "b", "open": "c"}}}
 	p := plan.Plan{Changes: []plan.Change{{Ref: config.Ref(), Action: plan.Create, Instance: "pay"}}}
-	found := Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m)
+	found := Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, none, m)
 	if len(found) != 1 || found[0].Code != "hidden-by-others" || places(found[0]) != 2 {
 		t.Fatalf("found %+v", found)
 	}
@@ -157,7 +157,7 @@ func TestHiddenKeys(t *testing.T) {
 	delete(config.Body["metadata"].(map[string]any), "annotations")
 	p.Changes[0].Action, p.Changes[0].Fields = plan.Update, []plan.FieldChange{{Path: `data."site-8Zx91w.conf"`, Old: `"allow"`},
 		{Path: `metadata.annotations."key.example.com/Zx81-k9"`, Old: `"a"`}, {Path: `data."own-7Yt62q.conf"`, Old: `"b"`}, {Path: "data.open", Old: `"c"`}}
-	if found = Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, m); len(found) != 1 || places(found[0]) != 2 || strings.Contains(found[0].Why, "Zx") {
+	if found = Hidden(&p, map[object.Ref]object.Object{config.Ref(): config}, none, m); len(found) != 1 || places(found[0]) != 2 || strings.Contains(found[0].Why, "Zx") {
 		t.Errorf("of what goes: %+v", found)
 	}
 }
@@ -180,7 +180,7 @@ func TestHiddenByOwn(t *testing.T) {
 		p.Changes = append(p.Changes, plan.Change{Ref: o.Ref(), Action: action, Instance: "pay"})
 		bodies[o.Ref()] = o
 	}
-	found := Hidden(p, bodies, m)
+	found := Hidden(p, bodies, none, m)
 	if len(found) != 1 || found[0].Code != "hidden-by-own" || found[0].Instance != "pay" || places(found[0]) != 2 || strings.Contains(fmt.Sprint(found), "acme") {
 		t.Fatalf("%+v", found)
 	}
@@ -190,7 +190,7 @@ func TestHiddenByOwn(t *testing.T) {
 		}
 	}
 	p.Changes = slices.DeleteFunc(p.Changes, func(ch plan.Change) bool { return ch.Ref.Kind == "Deployment" })
-	if found := Hidden(p, bodies, m); len(found) > 0 {
+	if found := Hidden(p, bodies, none, m); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
 }
@@ -236,7 +236,7 @@ func TestHiddenNamesWhatMattersFirst(t *testing.T) {
 		p.Changes = append(p.Changes, plan.Change{Ref: o.Ref(), Action: plan.Create, Instance: "pay"})
 		bodies[o.Ref()] = o
 	}
-	found := Hidden(p, bodies, m)
+	found := Hidden(p, bodies, none, m)
 	if len(found) != 1 || !strings.HasSuffix(found[0].Why, " and 4 more") || strings.Contains(found[0].Why, word) {
 		t.Fatalf("%+v", found)
 	}

@@ -42,13 +42,17 @@ func SettersOf(entries []metav1.ManagedFieldsEntry, manager string) Setters {
 	return s
 }
 
-// Of returns the manager (not ours) that owns the field of a difference and since when; of several the latest. "" when
-// nobody else owns it.
-func (s Setters) Of(d FieldDiff) (manager string, since time.Time) {
+// Of returns the manager (not ours) that owns the field of a difference and since when (RFC 3339, "" where that is not known); of several
+// the latest. "" when nobody else owns it.
+func (s Setters) Of(d FieldDiff) (manager, since string) {
+	var latest time.Time
 	for _, e := range s.entries {
-		if owns(e.fields, d.trail) && (manager == "" || e.since.After(since)) {
-			manager, since = e.manager, e.since
+		if owns(e.fields, d.trail) && (manager == "" || e.since.After(latest)) {
+			manager, latest = e.manager, e.since
 		}
+	}
+	if !latest.IsZero() {
+		since = latest.UTC().Format(time.RFC3339)
 	}
 	return manager, since
 }

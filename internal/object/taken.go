@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -95,10 +94,7 @@ func (w *taking) leaf(path string, trail []trailStep) {
 		return // an autoscaler's, rightly
 	}
 	if by != HandoverManager {
-		t.By = by
-	}
-	if t.By != "" && !since.IsZero() {
-		t.Since = since.UTC().Format(time.RFC3339)
+		t.By, t.Since = by, since
 	}
 	w.out = append(w.out, t)
 }

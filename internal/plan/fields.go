@@ -19,16 +19,11 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 	}
 	var out []FieldChange
 	for _, d := range object.Diff(before, after, o.Mask()) {
-		fc := FieldChange{Path: d.Path, Hidden: d.Hidden, Added: d.Hidden && !d.HasOld}
+		fc := FieldChange{Path: d.Path, Hidden: d.Hidden, Added: d.Hidden && !d.HasOld, Removed: d.Hidden && !d.HasNew}
 		if steps := neversecret.Steps(d.Path); !d.Hidden {
 			fc.Old, fc.New = fieldValue(o.Ref(), steps, d.Old, d.HasOld, redact), fieldValue(o.Ref(), steps, d.New, d.HasNew, redact)
 		}
-		if manager, since := by.Of(d); manager != "" {
-			fc.Manager = manager
-			if !since.IsZero() {
-				fc.Since = since.UTC().Format("2006-01-02T15:04:05Z")
-			}
-		}
+		fc.Manager, fc.Since = by.Of(d)
 		out = append(out, fc)
 	}
 	return out

@@ -20,8 +20,8 @@ func TestTell(t *testing.T) {
 	}
 	was := body("ConfigMap", "app", map[string]any{"a": "1", "b": "2 hush", "gone": "x", "theirs": "0"})
 	now := body("ConfigMap", "app", map[string]any{"a": "1", "b": "3 hush", "new": "y", "theirs": "9"})
-	key := body("Secret", "key", map[string]any{"same": "c2FtZQ==", "token": "b2xk"})
-	key2 := body("Secret", "key", map[string]any{"same": "c2FtZQ==", "token": "bmV3"})
+	key := body("Secret", "key", map[string]any{"gone": "b2xk", "same": "c2FtZQ==", "token": "b2xk"})
+	key2 := body("Secret", "key", map[string]any{"new": "bmV3", "same": "c2FtZQ==", "token": "bmV3"})
 	other := body("ConfigMap", "other", map[string]any{"a": "2"})
 	ceding := of(now, Update, CodeChanged)
 	ceding.OmitFields = []string{"data.theirs"}
@@ -34,7 +34,7 @@ func TestTell(t *testing.T) {
 		func(s string) string { return strings.ReplaceAll(s, "hush", "***") })
 	want := [][]FieldChange{
 		{{Path: "data.b", Old: `"2 ***"`, New: `"3 ***"`}, {Path: "data.gone", Old: `"x"`}, {Path: "data.new", New: `"y"`}},
-		{{Path: "data.token", Hidden: true}}, nil, nil, nil, nil}
+		{{Path: "data.gone", Hidden: true, Removed: true}, {Path: "data.new", Hidden: true, Added: true}, {Path: "data.token", Hidden: true}}, nil, nil, nil, nil}
 	for i, ch := range p.Changes {
 		if diff := cmp.Diff(want[i], ch.Fields); diff != "" {
 			t.Errorf("%s %s: -want +got\n%s", ch.Action, ch.Ref, diff)

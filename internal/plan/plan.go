@@ -104,8 +104,9 @@ type FieldChange struct {
 	Old    string `json:"old,omitempty"`
 	New    string `json:"new,omitempty"`
 	Hidden bool   `json:"hidden,omitempty"`
-	// Added: of a hidden one, there was no value before.
-	Added bool `json:"added,omitempty"`
+	// Added and Removed: of a hidden one, there was no value before, or there is none after.
+	Added   bool `json:"added,omitempty"`
+	Removed bool `json:"removed,omitempty"`
 	// Stays: it is declared no longer, and stays what it is (Old and New), as Manager has it.
 	Stays bool `json:"stays,omitempty"`
 	// Manager is who set Old when it is not us ("kubectl-edit"), Since when (RFC 3339).

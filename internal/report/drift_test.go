@@ -17,7 +17,8 @@ func shopDrift() *drift.Report {
 	ref := func(kind, name string) object.Ref { return object.Ref{Kind: kind, Namespace: "shop", Name: name} }
 	api := drift.Object{Object: ref("ConfigMap", "api"), Instance: "api", State: drift.Changed, Fields: []drift.Field{
 		{Path: "data.level", Recorded: `"info"`, Live: `"debug"`, By: "kubectl-edit", Since: "2026-08-29T12:00:00Z"}, {Path: "data.mode", Recorded: `"strict"`}}}
-	token := drift.Object{Object: ref("Secret", "token"), Instance: "api", State: drift.Changed, Fields: []drift.Field{{Path: "data.token", Hidden: true, By: "intruder"}}}
+	token := drift.Object{Object: ref("Secret", "token"), Instance: "api", State: drift.Changed, Fields: []drift.Field{{Path: "data.former", Hidden: true, Removed: true},
+		{Path: "data.more", Hidden: true, Added: true, By: "intruder"}, {Path: "data.token", Hidden: true, By: "intruder"}}}
 	rest := []drift.Object{{Object: ref("ConfigMap", "gone"), Instance: "web", State: drift.Gone, Why: "was deleted by somebody"},
 		{Object: ref("ConfigMap", "seized"), Instance: "web", State: drift.Changed},
 		{Object: ref("Service", "web"), Instance: "web", State: drift.Taken, Why: "exists already, managed by Helm release shop/web", By: "Helm release shop/web", Blocked: "the object is owned by somebody else"},

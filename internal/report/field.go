@@ -166,16 +166,27 @@ func inline(st Style, f plan.FieldChange) string {
 		return "stays as it is"
 	}
 	if f.Hidden {
-		if f.Origin != "" {
-			return "changed (hidden, from " + clean(f.Origin) + ")"
-		}
-		return "changed (hidden)"
+		return hiddenChange(f)
 	}
 	old, new := elideValues(st, f.Old, f.New)
 	if width(old) > wrapOver || width(new) > wrapOver || multiline(f.Old) || multiline(f.New) {
 		return ""
 	}
 	return orUnset(old) + " -> " + orUnset(new)
+}
+
+// hiddenChange says what becomes of a value that is not shown, and where the new one comes from.
+func hiddenChange(f plan.FieldChange) string {
+	does := "changed"
+	if f.Added {
+		does = "set"
+	} else if f.Removed {
+		does = "removed"
+	}
+	if f.Origin != "" {
+		return does + " (hidden, from " + clean(f.Origin) + ")"
+	}
+	return does + " (hidden)"
 }
 
 func orUnset(v string) string {

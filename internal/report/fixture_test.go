@@ -37,7 +37,8 @@ func apiChanges() []plan.Change {
 			Fields: []plan.FieldChange{{Path: "spec.template.spec.containers[api].image",
 				Old: `"registry.example.com/api:2.3.0"`, New: `"registry.example.com/api:2.4.1"`}}},
 		{Action: plan.Update, Ref: ref("Secret", "api-token"), Instance: "api", Code: plan.CodeChanged,
-			Fields: []plan.FieldChange{{Path: "data.token", Hidden: true, Origin: "ref://vault/api-token"}}},
+			Fields: []plan.FieldChange{{Path: "data.former", Hidden: true, Removed: true}, {Path: "data.next", Hidden: true, Added: true, Origin: "ref://vault/next"},
+				{Path: "data.token", Hidden: true, Origin: "ref://vault/api-token"}}},
 		{Action: plan.Create, Ref: ref("PodDisruptionBudget", "api"), Instance: "api", Code: plan.CodeNew},
 	}
 }
