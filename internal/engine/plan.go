@@ -293,9 +293,13 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 			findings = append(reopened, findings...)
 		}
 	}
-	if c := p.Count(); c.Delete+c.Release > 0 { // nothing else tells what is secret in what nobody declares any more
-		_, fs := r.base(ctx, w)
+	before := sync.OnceValue(func() map[object.Ref]object.Object {
+		base, fs := r.base(ctx, w)
 		findings = append(findings, fs...)
+		return base
+	})
+	if c := p.Count(); c.Delete+c.Release > 0 {
+		before() // nothing else tells what is secret in what nobody declares any more
 	}
 	findings = slices.Concat(findings, r.refs(w.target, w.set).Given(ctx, w.input.Moving(), r.before(ctx, w.target), w.set.Spec.Name, (&fleetplan.ClusterPlan{Plan: p}).Fate), r.remade(w, p), w.unkept(ctx, p), deletionguard.Within(p, w.target.session.Plural), r.desired(w.target).Hear(ctx, r.req.Message, w.set, p, w.back))
 	findings = append(findings, r.validate(ctx, w, p)...)
@@ -305,18 +309,11 @@ func (r *run) computeOne(ctx context.Context, w *work, o plan.Options) {
 			findings = append(findings, release.AtWork(who))
 		}
 	}
-	tell := plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}
-	before := sync.OnceValue(func() map[object.Ref]object.Object {
-		base, fs := r.base(ctx, w)
-		findings = append(findings, fs...)
-		return base
-	})
-	p.Say(tell, r.refs(w.target, w.set).Shown(p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact)), before, r.redact)
+	p.Say(plan.Telling{Changed: r.req.ShowFields && !o.Diff, Replacing: r.req.ShowFields || o.Diff, Made: r.req.ShowContent}, r.refs(w.target, w.set).Shown(p.ShowMade(w.set.Bodies, w.set.Shown, w.set.MadeNames(), r.redact)), before, r.redact)
 	maskguard.Show(p, r.Redactor)
 	r.refs(w.target, w.set).Mark(p)
 	hidden := maskguard.Hidden(p, w.set.Bodies, before, r.Redactor)
-	findings = slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), hidden)
-	p.Findings = append(p.Findings, findings.OnCluster(w.Cluster)...)
+	p.Findings = append(p.Findings, slices.Concat(findings, leftover.Bundles(p, w.beside), leftover.Still(p, w.input.Live, r.redact), hidden).OnCluster(w.Cluster)...)
 	w.Plan, w.Late = p, slices.Sorted(maps.Keys(r.refs(w.target, w.set).Late()))
 	if !o.Deleting {
 		p.Brake = deletionguard.OnCluster(w.guarded())

@@ -50,12 +50,12 @@ func (o Object) Claimed() Object {
 }
 
 // Open are the texts of an object at places that are never secret, and those of what it runs; hidden are the paths at which it says that what
-// it runs is secret: commands and images.
+// it runs is secret: commands and images. What it says is secret names nothing in them.
 func (o Object) Open() (never, runs, hidden []string) {
-	ref, p := o.Ref(), newPathSet(o.Sensitive)
-	said := map[string]bool{}
-	no := func(string) bool { return false }
-	place := func(trail []trailStep) string { return selector(trail, no, no) }
+	ref, p, said, marked := o.Ref(), newPathSet(o.Sensitive), map[string]bool{}, map[string]bool{}
+	p.scalars(o.Body, nil, p.start(), func(_ []trailStep, text string, _ int) { marked[text] = true }, func(trail []trailStep, _ int) { marked[trail[len(trail)-1].name] = true })
+	secret := func(text string) bool { return marked[text] }
+	place := func(trail []trailStep) string { return selector(trail, secret, secret) }
 	p.scalars(o.Body, nil, p.start(), func(trail []trailStep, _ string, _ int) {
 		if path := stepsOf(trail); neversecret.Runs(ref.Group, ref.Kind, path) || neversecret.Kept(ref.Group, ref.Kind, path) {
 			hidden, said[place(trail)] = append(hidden, place(trail)), true

@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,6 +47,12 @@ func TestClaimed(t *testing.T) {
 		if slices.Sort(open); !slices.Equal(slices.Compact(open), c.wants) || !slices.Equal(hidden, c.hides) {
 			t.Errorf("%s: shows %q, want %q, hides %q, want %q", text, open, c.wants, hidden, c.hides)
 		}
+	}
+	named := Object{Body: yamlMap(t, "{apiVersion: x.io/v1, kind: W, metadata: {name: a}, spec: {containers: [{name: hush, image: hush}], users: {hush: {command: [x, hush]}}}}")}
+	hush := func(text string) string { return strings.ReplaceAll(text, "hush", "***") }
+	named.Sensitive = named.MarkSecrets(hush, hush, func(key string) bool { return key == "hush" }).Sensitive
+	if _, _, hidden := named.Open(); !slices.Equal(hidden, []string{"spec.containers[0].image", "spec.users[0].command[1]"}) {
+		t.Errorf("a secret names what runs: %q", hidden)
 	}
 	for body, want := range map[string]bool{
 		"{apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {pod-security.kubernetes.io/enforce: privileged}}}": true,

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -166,7 +167,8 @@ func inline(st Style, f plan.FieldChange) string {
 		return "stays as it is"
 	}
 	if f.Hidden {
-		return hiddenChange(f)
+		does := cmp.Or(map[bool]string{true: "set"}[f.Added], map[bool]string{true: "removed"}[f.Removed], "changed")
+		return does + " (hidden" + strings.TrimSuffix(", from "+clean(f.Origin), ", from ") + ")"
 	}
 	old, new := elideValues(st, f.Old, f.New)
 	if width(old) > wrapOver || width(new) > wrapOver || multiline(f.Old) || multiline(f.New) {
@@ -175,26 +177,7 @@ func inline(st Style, f plan.FieldChange) string {
 	return orUnset(old) + " -> " + orUnset(new)
 }
 
-// hiddenChange says what becomes of a value that is not shown, and where the new one comes from.
-func hiddenChange(f plan.FieldChange) string {
-	does := "changed"
-	if f.Added {
-		does = "set"
-	} else if f.Removed {
-		does = "removed"
-	}
-	if f.Origin != "" {
-		return does + " (hidden, from " + clean(f.Origin) + ")"
-	}
-	return does + " (hidden)"
-}
-
-func orUnset(v string) string {
-	if v == "" {
-		return "unset"
-	}
-	return clean(v)
-}
+func orUnset(v string) string { return cmp.Or(clean(v), "unset") }
 
 // paintValue colours the two halves of "old -> new".
 func paintValue(st Style, f plan.FieldChange, v string) string {
