@@ -115,7 +115,7 @@ func TestHiddenIsTold(t *testing.T) {
 // all its fields. An entry whose key is told may have been any entry of its map before.
 func within(told, path string) bool {
 	x, y := neversecret.Steps(told), neversecret.Steps(path)
-	if n := len(x); n > 1 && n == len(y) && pathmask.Keys(x[n-2]) && slices.Equal(x[:n-1], y[:n-1]) {
+	if n := len(x); n > 1 && n <= len(y) && pathmask.Keys(x[n-2]) && slices.Equal(x[:n-1], y[:n-1]) {
 		return true
 	}
 	if n := len(x); n > 1 && x[n-2] == "" {
