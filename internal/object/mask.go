@@ -1,6 +1,10 @@
 package object
 
-import "maps"
+import (
+	"maps"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
 
 // LastApplied is kubectl's annotation with a copy of the whole object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -9,16 +13,14 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 type Mask struct {
 	secret bool
 	paths  *pathSet // nil for none
+	// fits tells of an item, or an entry, whether it is the one that a path names.
+	fits func(trailStep, fieldpath.PathElement) bool
 }
 
 // Mask returns what to hide of the object: data and stringData of Secrets, kubectl's copy of the object, and the
 // values at Sensitive paths with everything below them.
 func (o Object) Mask() Mask {
-	m := Mask{secret: o.Ref().IsSecret()}
-	if len(o.Sensitive) > 0 {
-		m.paths = newPathSet(o.Sensitive)
-	}
-	return m
+	return Mask{secret: o.Ref().IsSecret(), paths: newPathSet(o.Sensitive), fits: trailStep.mayBe}
 }
 
 // hides reports whether the value at a trail must not be shown: it is, holds, or stands in the place of a secret of either
@@ -33,7 +35,7 @@ func (m Mask) hides(trail []trailStep) bool {
 	if len(trail) == 3 && trail[1].name == "annotations" && trail[2].name == LastApplied {
 		return true
 	}
-	return m.paths != nil && m.paths.hide(trail)
+	return m.paths != nil && m.paths.hide(trail, m.fits)
 }
 
 // prune returns a copy of body without what the server adds to every object and people never declare.

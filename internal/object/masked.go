@@ -13,9 +13,10 @@ import (
 
 // Masked is a copy of the object's body to be shown: what Mask hides is redact.Mask, keys that somebody chose (pathmask.Keys) pass through
 // key, other names of fields and what names the object through name, and every other text and number through redact; those at places
-// that are never secret pass through own instead, and in what gives rights through nothing.
+// that are never secret pass through own instead, and in what gives rights through nothing. Its Sensitive paths must be those of this very body.
 func (o Object) Masked(redact, own, name, key func(string) string) map[string]any {
 	m := masker{ref: o.Ref(), mask: o.Mask(), redact: redact, own: own, name: name, key: key}
+	m.mask.fits = trailStep.is
 	return m.fields(o.Body, nil)
 }
 
@@ -52,7 +53,7 @@ func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
 	if n := len(trail); n > 0 && pathmask.Keys(trail[n-1].name) {
 		called = m.key
 	}
-	for _, k := range slices.Sorted(maps.Keys(in)) {
+	for i, k := range slices.Sorted(maps.Keys(in)) {
 		v, name := in[k], called(k)
 		for n := 2; ; n++ { // two secret names are two entries still
 			if _, taken := out[name]; !taken {
@@ -64,7 +65,7 @@ func (m masker) fields(in map[string]any, trail []trailStep) map[string]any {
 			out[name] = m.name(text)
 			continue
 		}
-		out[name] = m.value(v, step(trail, trailStep{name: k}))
+		out[name] = m.value(v, step(trail, trailStep{name: k, at: i}))
 	}
 	return out
 }

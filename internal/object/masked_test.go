@@ -31,6 +31,11 @@ func TestMasked(t *testing.T) {
 			want: map[string]any{"kind": "X", "spec": map[string]any{"port": "***", "replicas": int64(2),
 				"env": []any{map[string]any{"name": "PW", "value": "***"}, map[string]any{"name": "B", "value": "q"}}}},
 		},
+		"entries and items by their place, and none beside them": {
+			o: Object{Sensitive: []string{"metadata.labels[0]", "metadata.labels[=0]", "spec.args[1]"}, Body: map[string]any{"kind": "X", "metadata": map[string]any{"labels": map[string]any{"acme": "p", "managed-by": "q"}},
+				"spec": map[string]any{"args": []any{"a", "b"}}}},
+			want: map[string]any{"kind": "X", "metadata": map[string]any{"labels": map[string]any{"acme": "***", "managed-by": "q"}}, "spec": map[string]any{"args": []any{"a", "***"}}},
+		},
 		"kubectl's copy": {
 			o:    Object{Body: map[string]any{"kind": "X", "metadata": map[string]any{"annotations": map[string]any{LastApplied: "{}", "a": "b"}}}},
 			want: map[string]any{"kind": "X", "metadata": map[string]any{"annotations": map[string]any{LastApplied: "***", "a": "b"}}},

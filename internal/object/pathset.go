@@ -278,7 +278,7 @@ func (p *pathSet) step(spans []span, st trailStep, fits func(trailStep, fieldpat
 }
 
 // hide reports whether a path goes along a trail as far as both go: the value there is, holds, or stands below what was named.
-func (p *pathSet) hide(trail []trailStep) bool {
+func (p *pathSet) hide(trail []trailStep, fits func(trailStep, fieldpath.PathElement) bool) bool {
 	if len(p.paths) == 0 {
 		return false
 	}
@@ -290,7 +290,7 @@ func (p *pathSet) hide(trail []trailStep) bool {
 		if p.weary() || p.ended(spans) >= 0 {
 			return true
 		}
-		spans = p.step(spans, st, trailStep.mayBe)
+		spans = p.step(spans, st, fits)
 	}
 	return len(spans) > 0
 }
