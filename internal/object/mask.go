@@ -29,13 +29,8 @@ func (m Mask) hides(trail []trailStep) bool {
 	if len(trail) == 0 {
 		return false
 	}
-	if m.secret && (trail[0].name == "data" || trail[0].name == "stringData") {
-		return true
-	}
-	if len(trail) == 3 && trail[1].name == "annotations" && trail[2].name == LastApplied {
-		return true
-	}
-	return m.paths != nil && m.paths.hide(trail, m.fits)
+	return m.secret && (trail[0].name == "data" || trail[0].name == "stringData") ||
+		len(trail) == 3 && trail[1].name == "annotations" && trail[2].name == LastApplied || m.paths != nil && m.paths.hide(trail, m.fits)
 }
 
 // prune returns a copy of body without what the server adds to every object and people never declare.
