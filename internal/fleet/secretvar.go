@@ -11,18 +11,29 @@ import (
 
 // secretWords are the words that make the name of an environment variable a secret's.
 var secretWords = []string{
-	"PASS", "PAT", "PATS", "PASSWD", "PASSWORD", "PASSPHRASE", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS", "KEY", "APIKEY", "KEYS",
+	"PASS", "PAT", "PATS", "SECRET", "SECRETS", "TOKEN", "TOKENS", "TKN", "TKNS", "PWD", "PW",
 	"CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "PRIVATE", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "CERT", "PEM", "PFX", "PSK",
-	"SALT", "HMAC", "DSN", "DSNS", "WEBHOOK", "LICENSE", "JWT", "JWTS", "SAS", "OTP", "TOTP", "PIN", "PINS", "CONNSTR", "HTPASSWD", "NETRC",
-	"PW", "PASSWORT", "SEED",
+	"SALT", "PEPPER", "NONCE", "HMAC", "SIGNATURE", "DSN", "DSNS", "WEBHOOK", "LICENSE", "JWT", "JWTS", "SAS", "OTP", "TOTP", "PIN", "PINS", "CONNSTR",
+	"HTPASSWD", "NETRC", "KEYTAB", "KEYTABS", "SEED", "MNEMONIC", "MNEMONICS", "SESSIONID", "SESSIONIDS",
 }
 
-// secretPairs are two words, one behind the other, that do the same.
-var secretPairs = []string{"CONNECTION_STRING", "CONNECTION_STRINGS", "CONN_STRING", "CONN_STR"}
+// numberedWords are such words that end in a number.
+var numberedWords = []string{"P12", "PKCS12"}
 
-// secretEnds are the ends of words that do the same, one or many: SSHPASS, PGPASSWORD, GITHUBTOKENS.
-var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSWORT", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY",
-	"CONNECTIONSTRING", "CONNECTIONSTRINGS"}
+// secretPairs are two words, one behind the other, that do the same.
+var secretPairs = []string{"CONNECTION_STRING", "CONNECTION_STRINGS", "CONN_STRING", "CONN_STR", "SESSION_ID", "SESSION_IDS", "RECOVERY_PHRASE",
+	"UNLOCK_CODE", "UNLOCK_CODES", "ACCESS_CODE", "ACCESS_CODES", "RECOVERY_CODE", "RECOVERY_CODES", "BACKUP_CODE", "BACKUP_CODES",
+	"SECURITY_CODE", "SECURITY_CODES", "VERIFICATION_CODE", "VERIFICATION_CODES", "ACTIVATION_CODE", "ACTIVATION_CODES"}
+
+// secretEnds are the ends of words that do the same, one or many: SSHPASS, PGPASSWORD, GITHUBTOKENS, MASTERKEY.
+var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSWORT", "PASSPHRASE", "PASSCODE", "SECRET", "TOKEN", "KEY",
+	"CONNECTIONSTRING", "CONNECTIONSTRINGS", "UNLOCKCODE", "ACCESSCODE", "RECOVERYCODE", "BACKUPCODE", "SECURITYCODE", "VERIFICATIONCODE", "ACTIVATIONCODE"}
+
+// shortEnds are those that end other words, too, where nothing but a letter is before them: ROOTPW, DBPWD.
+var shortEnds = []string{"PW", "PWD"}
+
+// noKeys are words that end in KEY and are none.
+var noKeys = []string{"MONKEY", "SURVEYMONKEY", "TURKEY", "HOTKEY", "HOCKEY", "JOCKEY", "WHISKEY", "DONKEY", "LACKEY", "MICKEY", "MALARKEY", "SMOKEY", "TURNKEY"}
 
 // SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
 func SecretVar(name, value string) bool { return SecretName(name) || secretForm(value) }
@@ -59,15 +70,22 @@ func secretForm(text string) bool {
 }
 
 // SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
-// or '.'), or two of them, are known ones, whatever number or version stands behind them (TOKEN2, KEYV2). The shell's own PWD and OLDPWD are not.
+// or '.'), or two of them, are known ones, whatever number or version stands behind them (TOKEN2, KEYV2); SESSION is one by itself alone. The shell's own PWD and
+// OLDPWD are not, nor is the number of a desktop's session.
 func SecretName(name string) bool {
 	upper := strings.ToUpper(name)
-	if upper == "PWD" || upper == "OLDPWD" {
+	if upper == "PWD" || upper == "OLDPWD" || upper == "XDG_SESSION_ID" {
 		return false
+	}
+	if strings.TrimRight(upper, "0123456789") == "SESSION" {
+		return true
 	}
 	upper = strings.NewReplacer("COMPASS", "", "BYPASS", "").Replace(upper)
 	before := ""
 	for _, word := range strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		if slices.Contains(numberedWords, word) {
+			return true
+		}
 		if plain := strings.TrimRight(word, "0123456789"); plain != word && plain != "" {
 			word = plain
 			if secretWord(before, strings.TrimSuffix(word, "V")) {
@@ -84,8 +102,13 @@ func SecretName(name string) bool {
 
 // secretWord reports whether a word in capitals, with the one before it, says that something is a secret.
 func secretWord(before, word string) bool {
-	return slices.Contains(secretWords, word) || slices.Contains(secretPairs, before+"_"+word) ||
-		slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(word, end) || strings.HasSuffix(word, end+"S") })
+	if slices.Contains(secretWords, word) || slices.Contains(secretPairs, before+"_"+word) {
+		return true
+	}
+	one := strings.TrimSuffix(word, "S")
+	ends := func(end string) bool { return strings.HasSuffix(word, end) || strings.HasSuffix(one, end) }
+	return !slices.Contains(noKeys, one) && slices.ContainsFunc(secretEnds, ends) ||
+		slices.ContainsFunc(shortEnds, func(end string) bool { return ends(end) && len(one) > len(end)+1 })
 }
 
 // secretURL reports whether a text is a URL with a password, or over HTTP with a user at all: that is a token.
@@ -96,29 +119,6 @@ func secretURL(text string) bool {
 	}
 	password, _ := u.User.Password()
 	return password != "" || strings.HasPrefix(u.Scheme, "http") && u.User.Username() != ""
-}
-
-// secretForms are what is secret whatever it is called.
-var secretForms = []*lazyregexp.Regexp{
-	// A user's password in an address, also of several hosts, and in one that has another before it: postgres://u:p@a,b/db,
-	// jdbc:mysql://u:p@db/x.
-	lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@`),
-	// PEM, also with its lines written as \n, and in base64; a key of age.
-	lazyregexp.New(`-----BEGIN [A-Z0-9 ]+-----|^LS0tLS1CRUdJTi|AGE-SECRET-KEY-1`),
-	// JSON Web Tokens and what they are encrypted to: three or five parts, of which the first is a JSON object in base64.
-	lazyregexp.New(`(?:^|[\s:="',;])eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*`),
-	// A header: Bearer TOKEN, Basic BASE64.
-	lazyregexp.New(`(?i)^(?:authorization: *)?(?:bearer|basic) [A-Za-z0-9+/=._~-]{6,}$`),
-	// A list of KEY=VALUE: ADO.NET, libpq, JDBC, storage accounts, what signs an address. Those of whole addresses are known to redact.
-	lazyregexp.New(`(?i)(?:^|[;&?,\s])(?:password|passwd|pwd|secret|accountkey|sharedaccesskey|sharedaccesssignature|sig|access_token) *= *[^;&,\s]`),
-	// Tokens that say themselves what they are: of GitHub, GitLab, Slack, Stripe, npm, PyPI, Docker, Vault, Google, SendGrid, Shopify, Atlassian,
-	// and of services for language models; AWS's keys.
-	lazyregexp.New(`\b(?:gh[pousr]_[A-Za-z0-9]{10}|github_pat_[A-Za-z0-9_]{10}|gl(?:pat|dt|rt|cbt|ptt|soat|ft|agent)-[A-Za-z0-9_-]{10}|xox[a-z]-[A-Za-z0-9-]{8}|xapp-[0-9]-[A-Za-z0-9]|` +
-		`(?:[sr]k|whsec)_(?:live|test)_[A-Za-z0-9]{8}|whsec_[A-Za-z0-9]{10}|npm_[A-Za-z0-9]{30}|pypi-[A-Za-z0-9_-]{30}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{10}|hv[sbr]\.[A-Za-z0-9_-]{10}|` +
-		`AIza[A-Za-z0-9_-]{30}|SG\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10}|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{10}|ATATT3[A-Za-z0-9_=-]{10}|sk-[A-Za-z0-9]{20}|sk-(?:ant|proj|or)-[A-Za-z0-9_-]{10}|` +
-		`A(?:KI|SI)A[A-Z0-9]{12})`),
-	// Addresses of webhooks, which let anybody write who knows them.
-	lazyregexp.New(`(?i)\bhooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/[^\s]|\bdiscord(?:app)?\.com/api/webhooks/[^\s]|\.webhook\.office\.com/[^\s]|\bapi\.telegram\.org/bot[0-9]`),
 }
 
 // dsnForm is an address without a scheme: user:pw@tcp(db:3306)/shop, user:pw@db:5432, user:pw@db/shop.
