@@ -61,7 +61,7 @@ func FindingsFor(err error, s Show) diag.Findings {
 
 func (s Show) finding(e errors.Error) diag.Finding {
 	path := strings.Join(e.Path(), ".")
-	text := firstLine(s.Redact(withoutBytes(whole(e)))) // masked before anything is cut off
+	text := firstLine(s.Redact(Said(e))) // masked before anything is cut off
 	if rest, ok := strings.CutPrefix(text, s.Redact(path)+": "); ok && path != "" {
 		text = rest
 	}
@@ -172,6 +172,9 @@ var (
 // operators are those in what the evaluator says of operands: invalid operands 1 and 'x' to '+' (type int and bytes), invalid left-hand
 // value to '&' (type ...), invalid operand x ('+' requires concrete value), operand x of '!' not concrete (was string).
 var operators = lazyregexp.New(`( (?:to|of) |\()'([^\w\s']{1,3}|div|mod|quo|rem)'( \(types? | requires concrete value\)| not concrete \(was )`)
+
+// Said is what an error of the evaluator says, without the pieces of values in it that nobody knows again.
+func Said(e errors.Error) string { return withoutBytes(withoutPieces(whole(e))) }
 
 // whole is the error's own text.
 func whole(e errors.Error) string { return strings.TrimSpace(errors.String(e)) }

@@ -210,7 +210,7 @@ func ruleHolds(v cue.Value) (bool, error) {
 
 func (r *Renderer) text(err error) string {
 	if e := errors.Errors(err); len(e) > 0 {
-		return r.opts.Redact(errors.String(e[0]))
+		return r.opts.Redact(cuelang.Said(e[0]))
 	}
 	return r.opts.Redact(err.Error())
 }

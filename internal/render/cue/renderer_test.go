@@ -315,6 +315,10 @@ func TestChecker(t *testing.T) {
 	if _, _, err := r.Check(health.Check{Name: "bad", Group: "phase.test", Source: "current: 1 &"}, phase("x")); err == nil {
 		t.Error("a broken check is accepted")
 	}
+	_, _, err = r.Check(health.Check{Name: "bad", Group: "phase.test", Source: "#object: {...}\ncurrent: \"a\" =~ \"[\" + #object.status.phase"}, phase("Z-Ahunter2"))
+	if err == nil || strings.Contains(err.Error(), "Z-A") || !strings.Contains(err.Error(), "invalid character class range") {
+		t.Errorf("%v", err)
+	}
 }
 
 // FuzzModuleFiles: any root file gives a result or findings with positions in the module, never a panic.
