@@ -1,7 +1,10 @@
 package bind
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -9,7 +12,7 @@ import (
 	"hawser.dev/hawser/internal/lazyregexp"
 )
 
-// Numbers as JSON has them: whole ones, and others. What is longer than maxNumber is a text.
+// Numbers as JSON has them: whole ones, and others. One that is longer than maxNumber is refused.
 var (
 	whole  = lazyregexp.New(`^-?(0|[1-9][0-9]*)$`)
 	number = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
@@ -27,26 +30,30 @@ type Package struct {
 // OfKinds gives values in which what came by references, which is always a text, is a number or a boolean where the package takes no text and the
 // text is one. Where nobody was asked, the package's own number or boolean stands in for it, else 1 or true. What another bundle writes first is refused:
 // a number that is not the true one would be shown as if it were, and a boolean, or a text in its place, would decide what there is. What is no such text
-// stays: whoever checks the values says so.
+// stays: whoever checks the values says so. A number that would become another one is refused.
 func OfKinds(v v1alpha1.Values, refs []From, of Package) (v1alpha1.Values, diag.Findings) {
 	var paths []v1alpha1.Path
 	var asked []int
 	for i, f := range refs {
 		path, err := v1alpha1.ParsePath(f.At)
-		if x := stepped(v.Struct, path); err == nil && x != nil && (f.unread(x) || ofKind(x, allKinds) != nil) {
+		if x := stepped(v.Struct, path); err == nil && x != nil && (f.unread(x) || ofKind(x, allKinds) != nil || misfit(x, allKinds) != "") {
 			paths, asked = append(paths, path), append(asked, i)
 		}
 	}
 	if len(paths) == 0 {
 		return v, nil
 	}
-	var late diag.Findings
+	var refused diag.Findings
 	at := map[string]*v1alpha1.Value{}
 	for n, kinds := range of.Kinds(paths) {
 		f := refs[asked[n]]
 		x := stepped(v.Struct, paths[n])
 		switch {
 		case len(kinds) == 0:
+		case misfit(x, kinds) != "":
+			n := f.Finding("number-range", "%s is no number that can be taken here", f.Ref)
+			n.Path, n.Why, n.Fix = "values."+f.At, misfit(x, kinds), "correct what "+f.Ref+" leads to in its store"
+			refused = append(refused, *n)
 		case !f.unread(x):
 			at[f.At] = ofKind(x, kinds)
 		case f.Bundle == "":
@@ -54,10 +61,10 @@ func OfKinds(v v1alpha1.Values, refs []From, of Package) (v1alpha1.Values, diag.
 		default:
 			n := f.Finding("late-number", "%s is to be a number or a boolean, and is known only after bundle %s", f.Ref, f.Bundle)
 			n.Path, n.Why, n.Fix = "values."+f.At, "nothing stands in for one: a plan would show it as if it were the true one", meanwhile([]From{f})
-			late = append(late, *n)
+			refused = append(refused, *n)
 		}
 	}
-	return Replaced(v, at), late
+	return Replaced(v, at), refused
 }
 
 var allKinds = []v1alpha1.Kind{v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.KindFloat}
@@ -98,6 +105,36 @@ func ofKind(x *v1alpha1.Value, kinds []v1alpha1.Kind) *v1alpha1.Value {
 		}
 	}
 	return nil
+}
+
+// misfit is why a text is a number that none of the kinds can hold, "" where it is no number, or can be held. What is said has nothing of it.
+func misfit(x *v1alpha1.Value, kinds []v1alpha1.Kind) string {
+	s, ok := x.Str()
+	s = strings.TrimSpace(s)
+	integer, float := slices.Contains(kinds, v1alpha1.KindInt), slices.Contains(kinds, v1alpha1.KindFloat)
+	if !ok || !integer && !float || !number.MatchString(s) {
+		return ""
+	}
+	if len(s) > maxNumber {
+		return fmt.Sprintf("it has more than %d characters", maxNumber)
+	}
+	if integer && whole.MatchString(s) {
+		if _, err := strconv.ParseInt(s, 10, 64); err != nil {
+			return "it does not fit into 64 bits"
+		}
+		return ""
+	}
+	mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
+	f, err := strconv.ParseFloat(s, 64)
+	switch {
+	case !float:
+		return ""
+	case err != nil || math.IsInf(f, 0):
+		return "it is too large for a number of 64 bits"
+	case f == 0 && strings.ContainsAny(mantissa, "123456789"):
+		return "it is so small that it would be 0"
+	}
+	return ""
 }
 
 // standIn stands in for a value that is to be of one of the kinds: the package's own where that is, which it takes itself.

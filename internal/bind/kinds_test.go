@@ -34,7 +34,7 @@ func TestOfKinds(t *testing.T) {
 		"leading zero":      {"007", "", "", []v1alpha1.Kind{i, f}, `"007"`, false},
 		"a word":            {"hunter2", "", "", []v1alpha1.Kind{i}, `"hunter2"`, false},
 		"yes":               {"yes", "", "", []v1alpha1.Kind{b}, `"yes"`, false},
-		"endless":           {strings.Repeat("7", 65), "", "", []v1alpha1.Kind{i}, `"` + strings.Repeat("7", 65) + `"`, false},
+		"endless, a text":   {strings.Repeat("7", 65), "", "", nil, `"` + strings.Repeat("7", 65) + `"`, true},
 		"later, a number":   {"", "platform", "8080", []v1alpha1.Kind{i}, `"known after bundle platform (ref://db/port)"`, true},
 		"later, text":       {"", "platform", "", nil, `"known after bundle platform (ref://db/port)"`, true},
 		"not asked, own":    {"ref://db/port", "", "0.5", []v1alpha1.Kind{f}, "0.5", true},
@@ -69,6 +69,37 @@ func TestOfKinds(t *testing.T) {
 		}
 		if now := got.Struct.Fields[0].Value.Fields[0].Value.Items[0]; now.Pos != pos {
 			t.Errorf("%s: %+v", name, now)
+		}
+	}
+}
+
+// A number that no kind can hold, or that would become another one, is refused: what is said names the reference and has nothing of the number.
+func TestNumbersThatDoNotFit(t *testing.T) {
+	const b, i, f = v1alpha1.KindBool, v1alpha1.KindInt, v1alpha1.KindFloat
+	for _, c := range []struct {
+		text  string
+		kinds []v1alpha1.Kind
+		why   string
+	}{
+		{strings.Repeat("7", 1<<20), []v1alpha1.Kind{i}, "more than 64 characters"}, {"0." + strings.Repeat("7", 200), []v1alpha1.Kind{f}, "more than 64 characters"},
+		{"123456789012345678901234567890", []v1alpha1.Kind{i}, "64 bits"}, {"-9223372036854775809\n", []v1alpha1.Kind{i, f}, "64 bits"}, {"9223372036854775808", []v1alpha1.Kind{b, i}, "64 bits"},
+		{"1e400", []v1alpha1.Kind{f}, "too large"}, {"-1e999999999", []v1alpha1.Kind{i, f}, "too large"}, {"1e99999999999999999999", []v1alpha1.Kind{f}, "too large"},
+		{"-1e-999999999", []v1alpha1.Kind{f}, "it would be 0"}, {"0.001E-400", []v1alpha1.Kind{i, f}, "it would be 0"},
+		{"9223372036854775807", []v1alpha1.Kind{i}, ""}, {"-9223372036854775808", []v1alpha1.Kind{i, f}, ""}, {"0e-999", []v1alpha1.Kind{f}, ""}, {"-0.0", []v1alpha1.Kind{f}, ""}, {"1e-320", []v1alpha1.Kind{f}, ""},
+		{"1.7976931348623157e308", []v1alpha1.Kind{f}, ""}, {"123456789012345678901234567890", []v1alpha1.Kind{f}, ""}, {"123456789012345678901234567890", nil, ""}, {"1e400", []v1alpha1.Kind{b}, ""},
+		{strings.Repeat("a", 200), []v1alpha1.Kind{i}, ""},
+	} {
+		ref := From{At: "n", Ref: "ref://db/port", node: &v1alpha1.Value{}}
+		v := v1alpha1.Values{Struct: &v1alpha1.Value{Kind: v1alpha1.KindStruct, Fields: []v1alpha1.Field{{Name: "n", Value: text(c.text, v1alpha1.Position{})}}}}
+		_, fs := OfKinds(v, []From{ref}, Package{Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { return [][]v1alpha1.Kind{c.kinds} }, Own: func(v1alpha1.Path) *v1alpha1.Value { return nil }})
+		name := c.text[:min(len(c.text), 40)]
+		if c.why == "" && len(fs) != 0 || c.why != "" && (len(fs) != 1 || !strings.Contains(fs[0].Why, c.why)) {
+			t.Errorf("%s %v: %v, want %q", name, c.kinds, fs, c.why)
+		}
+		for _, n := range fs {
+			if said := n.String(); strings.Contains(said, strings.TrimSpace(name)) || !strings.Contains(said, "ref://db/port") || n.Severity != diag.Error || n.Path != "values.n" {
+				t.Errorf("%s: %s", name, said)
+			}
 		}
 	}
 }
