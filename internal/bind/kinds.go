@@ -132,7 +132,7 @@ func misfit(x *v1alpha1.Value, kinds []v1alpha1.Kind) string {
 	case err != nil || math.IsInf(f, 0):
 		return "it is too large for a number of 64 bits"
 	case f == 0 && strings.ContainsAny(mantissa, "123456789"):
-		return "it is so small that it would be 0"
+		return "it is so small that it would be zero"
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func TestNumbersThatDoNotFit(t *testing.T) {
 		{strings.Repeat("7", 1<<20), []v1alpha1.Kind{i}, "more than 64 characters"}, {"0." + strings.Repeat("7", 200), []v1alpha1.Kind{f}, "more than 64 characters"},
 		{"123456789012345678901234567890", []v1alpha1.Kind{i}, "64 bits"}, {"-9223372036854775809\n", []v1alpha1.Kind{i, f}, "64 bits"}, {"9223372036854775808", []v1alpha1.Kind{b, i}, "64 bits"},
 		{"1e400", []v1alpha1.Kind{f}, "too large"}, {"-1e999999999", []v1alpha1.Kind{i, f}, "too large"}, {"1e99999999999999999999", []v1alpha1.Kind{f}, "too large"},
-		{"-1e-999999999", []v1alpha1.Kind{f}, "it would be 0"}, {"0.001E-400", []v1alpha1.Kind{i, f}, "it would be 0"},
+		{"-1e-999999999", []v1alpha1.Kind{f}, "it would be zero"}, {"0.001E-400", []v1alpha1.Kind{i, f}, "it would be zero"},
 		{"9223372036854775807", []v1alpha1.Kind{i}, ""}, {"-9223372036854775808", []v1alpha1.Kind{i, f}, ""}, {"0e-999", []v1alpha1.Kind{f}, ""}, {"-0.0", []v1alpha1.Kind{f}, ""}, {"1e-320", []v1alpha1.Kind{f}, ""},
 		{"1.7976931348623157e308", []v1alpha1.Kind{f}, ""}, {"123456789012345678901234567890", []v1alpha1.Kind{f}, ""}, {"123456789012345678901234567890", nil, ""}, {"1e400", []v1alpha1.Kind{b}, ""},
 		{strings.Repeat("a", 200), []v1alpha1.Kind{i}, ""},
