@@ -31,6 +31,12 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 		case isVariable(s):
 			f.Code, f.What = codeMistaken, "${NAME} is plain data here, and goes out as it is written"
 			f.Fix = "nothing of the environment is put in: a secret is ref://[STORE:]NAME of a store (env), another value {$cluster: values.NAME} with --runtime-from-env; where the program itself reads the variable, it is right"
+		case strings.HasPrefix(s, secret.Sealed):
+			f.Code, f.What = codeMistaken, "what SOPS encrypted is plain data here, and goes out as it is written"
+			f.Fix = "declare its file as a store of the fleet (secretStores: {NAME: {sops: {dir: ...}}}), and take the value by ref://NAME:FILE/KEY"
+		case ofOthers(s):
+			f.Code, f.What = codeMistaken, "a reference of another program is plain data here, and goes out as it is written"
+			f.Fix = "a secret is ref://[STORE:]NAME[/...]/PROPERTY; where something in the cluster reads what is written, it is right"
 		case place < 0 || secret.IsRef(s):
 			return x, true
 		case place == 0 && !strings.ContainsAny(strings.TrimSpace(s), " \t\r\n"):
@@ -54,6 +60,13 @@ func isVariable(s string) bool {
 	name, closed := strings.CutSuffix(name, "}")
 	return open && closed && name != "" && (name[0] < '0' || name[0] > '9') &&
 		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// ofOthers reports whether a text is a reference to a secret as vals, helm-secrets, Argo CD's plug-in for Vault and 1Password write them.
+func ofOthers(s string) bool {
+	scheme, _, _ := strings.Cut(s, "://")
+	return strings.HasPrefix(s, "ref+") && len(scheme) < len(s) && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+") == "" || strings.HasPrefix(s, "secrets://") ||
+		strings.HasPrefix(s, "op://") || strings.HasPrefix(s, "<path:") && strings.Contains(s, "#") && strings.HasSuffix(s, ">")
 }
 
 // guessed are the fields that people write below from who look for a secret, guessedObjects who look for an object of a cluster.

@@ -14,6 +14,9 @@ import (
 // Scheme starts every reference to a secret.
 const Scheme = "ref://"
 
+// Sealed starts every value that SOPS encrypted: ENC[AES256_GCM,data:..,iv:..,tag:..,type:..].
+const Sealed = "ENC[AES256_GCM,"
+
 // DefaultStore serves references that name no store.
 const DefaultStore = "default"
 

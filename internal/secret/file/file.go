@@ -24,7 +24,8 @@ func New(dir string) *Store { return &Store{dir: dir} }
 
 // Get returns the text of the file ref.Path, or with a property that field of the YAML or JSON (.json) file. When ref.Path
 // is a directory, the property names a file in it: ref://certs/tls.key is the text of certs/tls.key. The newline that
-// ends a file of a single line is no part of the text; in files of several lines every byte counts.
+// ends a file of a single line is no part of the text; in files of several lines every byte counts. What SOPS encrypted is an error: nothing
+// decrypts it here.
 func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if ref.Version != "" {
 		return "", errors.New("files have no versions")
@@ -36,6 +37,9 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if property == "" {
 		if !utf8.Valid(data) {
 			return "", fmt.Errorf("%s holds bytes, not text", name)
+		}
+		if strings.Contains(string(data), secret.Sealed) {
+			return "", sealed(name)
 		}
 		return trimLine(string(data)), nil
 	}
@@ -54,7 +58,14 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
+	if strings.HasPrefix(value, secret.Sealed) {
+		return "", sealed(name)
+	}
 	return value, nil
+}
+
+func sealed(name string) error {
+	return fmt.Errorf("%s is encrypted by SOPS, and a store of files decrypts nothing: declare a store {sops: {dir: ...}} of the same directory, and name that one", name)
 }
 
 // trimLine removes the newline of a text of one line.

@@ -15,7 +15,7 @@ func TestGet(t *testing.T) {
 		"token": "hunter2\n", "dos": "hunter2\r\n", "two": "a\nb\n", "bare": "hunter2", "empty": "", "blank": "\n\n",
 		"db.yaml": "user: admin\npassword: hunter2\n", "db.json": "{\n\t\"password\": \"hunter2\"}", "bytes": "\xff\xfe",
 		"htpasswd": "hunter2: rest\nx: {hunter2: y}\n", "login.yaml": "admin hunter2: x\n", "list": "- hunter2\n", "pem.key": "hunter2-a\n",
-		"broken.yaml": "password: [hunter2\n", "certs/tls.key": "BEGIN\nhunter2\n",
+		"broken.yaml": "password: [hunter2\n", "api.enc.yaml": "token: ENC[AES256_GCM,data:hunter2,iv:a,tag:b,type:str]\nplain: a\nsops: {}\n", "certs/tls.key": "BEGIN\nhunter2\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -45,6 +45,9 @@ func TestGet(t *testing.T) {
 		{"no file", "ref://none", "", "there is no file none"},
 		{"no text", "ref://bytes", "", "bytes holds bytes"},
 		{"broken", "ref://broken.yaml/password", "", "broken.yaml: it is not valid YAML"},
+		{"what SOPS encrypted", "ref://api.enc.yaml/token", "", "api.enc.yaml is encrypted by SOPS"},
+		{"a document of it", "ref://api.enc.yaml", "", "api.enc.yaml is encrypted by SOPS"},
+		{"what it left", "ref://api.enc.yaml/plain", "a", ""},
 		{"a version", "ref://token?version=3", "", "no versions"},
 	} {
 		ref, err := secret.ParseRef(c.ref)

@@ -160,9 +160,6 @@ func summand(v any) ([]byte, error) {
 	return nil, errors.New("SOPS has no such values")
 }
 
-// sealedPrefix starts every encrypted value: ENC[AES256_GCM,data:..,iv:..,tag:..,type:..].
-const sealedPrefix = "ENC[AES256_GCM,"
-
 // opened is a decrypted value and its type: str, int, float, bool, bytes, time or comment.
 type opened struct {
 	plain []byte
@@ -171,7 +168,7 @@ type opened struct {
 
 // open decrypts one value; additional is what is authenticated with it.
 func open(text string, key []byte, additional string) (opened, error) {
-	rest, ok := strings.CutPrefix(text, sealedPrefix)
+	rest, ok := strings.CutPrefix(text, secret.Sealed)
 	rest, closed := strings.CutSuffix(rest, "]")
 	parts := strings.Split(rest, ",")
 	if !ok || !closed || len(parts) != 4 {

@@ -47,7 +47,7 @@ func (r rule) covers(path []string, text string) (bool, error) {
 	case r.encrypted != nil:
 		covered = slices.ContainsFunc(path, r.encrypted)
 	default:
-		covered = strings.HasPrefix(text, sealedPrefix)
+		covered = strings.HasPrefix(text, secret.Sealed)
 	}
 	if r.fault != nil {
 		return covered, *r.fault
