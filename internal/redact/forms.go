@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html"
 	"net/url"
 	"slices"
@@ -221,12 +222,26 @@ func lowerEscapes(text string) string {
 	return string(b)
 }
 
+// Lengths from which and up to which a value is looked for byte by byte: it is three to five times as long so.
+const shortestBytewise, longestBytewise = 3, 16 << 10
+
+// bytewise is hex as Go prints it with spaces between the bytes, and with 0x before all or each of them.
+func bytewise(data []byte) (forms []string) {
+	for _, format := range []string{"% x", "% X", "% #x", "% #X", "%#x", "%#X"} {
+		forms = append(forms, fmt.Sprintf(format, data))
+	}
+	return forms
+}
+
 // encoded are base64, base32 and hex.
 func encoded(whole string) []string {
 	var forms []string
 	data := []byte(whole)
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		forms = append(forms, enc.EncodeToString(data))
+	}
+	if len(data) >= shortestBytewise && len(data) <= longestBytewise {
+		forms = append(forms, bytewise(data)...)
 	}
 	if len(whole) < shortest {
 		return forms
