@@ -153,10 +153,11 @@ func (a *App) Run(ctx context.Context, args []string) int {
 
 	s := &session{App: a, Interruption: in}
 	root := s.commands()
+	s.hideArguments(reference.Hiding(reference.Credentials(root, args)))
 	root.SetArgs(args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
-	root.SetErr(a.Err)
+	root.SetErr(s.Err)
 	for _, check := range []func(*cobra.Command, []string) error{reference.UnknownCommand, reference.SingleDash} {
 		if err := check(root, args); err != nil {
 			return s.finish(err)

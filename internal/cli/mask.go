@@ -42,3 +42,12 @@ func unmasked(w io.Writer) io.Writer {
 	}
 	return w
 }
+
+// hideArguments hides credentials of the command line, wherever they stand in it, in all that is said about the run.
+func (s *session) hideArguments(hide func(string) string) {
+	if m, ok := s.Err.(*mask.Writer); ok && hide != nil {
+		own := *s.App
+		own.Err = &mask.Writer{To: m.To, Mask: func(text string) string { return m.Mask(hide(text)) }}
+		s.App = &own
+	}
+}

@@ -34,7 +34,7 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		fix = cmd.CommandPath() + " has: " + strings.Join(names, ", ")
 	}
-	what := "unknown command " + args[0] + " for " + cmd.CommandPath()
+	what := "unknown command " + Shown(args[0]) + " for " + cmd.CommandPath()
 	if way := Command(cmd.CommandPath(), args...); way != "" {
 		return Usage(what, "", "", way)
 	}
@@ -65,7 +65,7 @@ func UnknownCommand(root *cobra.Command, args []string) error {
 	if name == "help" || name == rest[0] || longFlag(cmd, name) != nil || !cmd.HasParent() {
 		return nil
 	}
-	return Usage("no command stands before "+rest[0], "", "", cmd.CommandPath()+" has: "+strings.Join(commandsOf(cmd), ", "))
+	return Usage("no command stands before --"+name, "", "", cmd.CommandPath()+" has: "+strings.Join(commandsOf(cmd), ", "))
 }
 
 // commandsOf are the names of a command's subcommands, with their other spellings.
@@ -92,6 +92,9 @@ func nearCommand(cmd *cobra.Command, word, flag string) bool {
 // FlagError explains a flag that does not parse, and suggests the nearest known one. Where a word stands before it that is
 // nearly a subcommand with such a flag, that is the mistake.
 func FlagError(cmd *cobra.Command, err error) error {
+	if flag, why := refusedValue(err); flag != "" {
+		return Usage("the value of "+flag+" is refused (it may be a credential, and is not shown): "+why, "", "", cmd.CommandPath()+" --help lists the flags")
+	}
 	text := err.Error()
 	name, found := strings.CutPrefix(text, "unknown flag: --")
 	word := name
@@ -100,6 +103,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 		word = rest[:1]
 		if _, whole, _ := strings.Cut(rest, " in -"); Flag(whole) != "" { // -destroy
 			word = whole
+		} else if len(whole) > 1 { // -pPASSWORD
+			text = "unknown shorthand flag: -" + word
 		}
 	}
 	if words := cmd.Flags().Args(); found && len(words) > 0 && nearCommand(cmd, words[0], name) {
@@ -158,12 +163,16 @@ func SingleDash(root *cobra.Command, args []string) error {
 		}
 		if longFlag(cmd, name) == nil {
 			if way := Flag(name); way != "" { // Terraform's flags have one dash
-				return Usage("unknown flag: "+arg, "", "", way)
+				return Usage("unknown flag: -"+name, "", "", way)
 			}
 			continue
 		}
+		if given && slices.Contains(secretFlags, name) {
+			value = notShown
+		}
 		if given {
-			name += "=" + value
+			arg = "-" + name + "=" + Shown(value)
+			name += "=" + Shown(value)
 		}
 		return Usage(arg+" has one dash", "", "", "did you mean --"+name+"? One dash stands before flags of one letter: "+arg+" reads as -"+arg[1:2]+" "+arg[2:])
 	}
@@ -237,6 +246,9 @@ func Nothing(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil
+	case isCredential(args[0]):
+		return Usage(cmd.CommandPath()+" takes no arguments; what stands there may be a credential, and is not shown", "", "",
+			"the value of a flag is one word: --creds HOST=USER:PASSWORD, with a = and no blank behind the host")
 	case LooksLikeBundle(args[0]) && cmd.Flags().Lookup("file") != nil:
 		return Usage(cmd.CommandPath()+" takes no arguments", "", "", "Bundle files are named with -f: "+cmd.CommandPath()+" -f "+args[0])
 	case waitsFor(cmd, args) != nil:

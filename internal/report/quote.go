@@ -6,9 +6,10 @@ import (
 
 	"hawser.dev/hawser/internal/columns"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/fleet"
 )
 
-// quote prints the line a position points at, with a caret under its column; of a Secret's declaration nothing.
+// quote prints the line a position points at, with a caret under its column; of a Secret's declaration nothing, nor a line with a secret.
 func quote(o *out, pos diag.Pos, object string) {
 	if o.st.ReadFile == nil || pos.Line == 0 || strings.HasPrefix(object, "Secret ") {
 		return
@@ -23,7 +24,7 @@ func quote(o *out, pos diag.Pos, object string) {
 		o.quoted[pos.File] = q
 	}
 	text, ok := q.Line(pos.Line)
-	if !ok {
+	if !ok || fleet.SecretLine(text) {
 		return
 	}
 	before, placed := text, pos.Column > 0

@@ -22,6 +22,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/httpclient"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -201,12 +202,18 @@ func at(c fleet.Cluster, fs ...diag.Finding) diag.Findings {
 // pathsFor lists the files to merge; must tells that each has to exist.
 func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool, err error) {
 	if c.Kubeconfig != nil {
+		if misplaced.Content(c.Kubeconfig.Path) {
+			return nil, false, content("the fleet's file", "a kubeconfig")
+		}
 		path, err := expand(c.Kubeconfig.Path, c.Kubeconfig.Dir)
 		return []string{path}, true, err
 	}
-	list, must := o.Kubeconfig, true
+	list, must, by := o.Kubeconfig, true, "--kubeconfig"
 	if list == "" {
-		list, must = os.Getenv(clientcmd.RecommendedConfigPathEnvVar), false
+		list, must, by = os.Getenv(clientcmd.RecommendedConfigPathEnvVar), false, clientcmd.RecommendedConfigPathEnvVar
+	}
+	if misplaced.Content(list) && (len(filepath.SplitList(list)) < 2 || !existing(list)) {
+		return nil, false, content(by, "a kubeconfig")
 	}
 	for _, path := range filepath.SplitList(list) {
 		if path == "" {
@@ -225,6 +232,19 @@ func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool
 		return []string{path}, false, err
 	}
 	return paths, must, nil
+}
+
+// content says that what should be a path is what the file should hold, of which nothing is shown.
+func content(by, of string) error {
+	return fmt.Errorf("%s holds the content of %s, not its path; write it to a file (mode 0600) and name that", by, of)
+}
+
+// existing reports whether all of a list of paths, which may be a long one, are there.
+func existing(list string) bool {
+	return !slices.ContainsFunc(filepath.SplitList(list), func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
 }
 
 // expand makes a path absolute: ~ is the home directory, a relative path starts at dir ("" = the current directory).
@@ -456,6 +476,9 @@ func credentials(user *clientcmdapi.AuthInfo) (why, fix string) {
 func readable(path string) string {
 	if path == "" {
 		return ""
+	}
+	if misplaced.Content(path) {
+		return "what is named as its file is the content of one, and is not shown: write it to a file (mode 0600) and name that"
 	}
 	if _, err := rootfs.ReadFile(path, maxFile); err != nil { // client-go reads it without a limit
 		return path + " cannot be read: " + cause(err)

@@ -12,6 +12,7 @@ import (
 
 	"filippo.io/age"
 
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/secret"
 )
 
@@ -66,6 +67,9 @@ func (s *Store) identities() (identity, error) {
 func (i *identity) variable(s system, name string, needed bool) error {
 	text, ok := s.env(name)
 	if !ok || text == "" {
+		if needed && misplaced.Value(name) {
+			return errors.New("keyEnv names a variable that holds the age key, and is no name of one (it may be the key itself, which is not shown): put the key into a variable and name that")
+		}
 		if needed {
 			return fmt.Errorf("the environment variable %s with the age key is not set", name)
 		}
@@ -91,6 +95,10 @@ func uncommented(text string) string {
 const maxKeys = 1 << 20
 
 func (i *identity) file(name string, needed bool) error {
+	if misplaced.Content(name) || misplaced.Content(filepath.Base(name)) {
+		return errors.New("where the file of age keys is named (keyFile, SOPS_AGE_KEY_FILE), a key itself stands, which is not shown: write it to a file (mode 0600) and name that, " +
+			"or put it into SOPS_AGE_KEY or the variable of keyEnv")
+	}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		return fmt.Errorf("the file of age keys %s is no regular file", name)

@@ -20,6 +20,7 @@ import (
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/httpclient"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/signature"
@@ -180,6 +181,11 @@ func (s *Sigstore) privateKey(name string) (*keypair, []byte, error) {
 	}
 	const form = "name a file with a private key in PEM, as cosign generate-key-pair writes it, or env://VARIABLE that holds one"
 	data, err := s.keyText(name)
+	if errors.Is(err, errMisplaced) {
+		f := diag.Errorf("signing-key", "a private key itself stands where its file or variable is named")
+		f.Why, f.Fix = err.Error(), form
+		return nil, nil, diag.Findings{f}.Err()
+	}
 	if err != nil {
 		return refuse(err, form)
 	}
@@ -210,6 +216,9 @@ func (s *Sigstore) privateKey(name string) (*keypair, []byte, error) {
 	return out, public, err
 }
 
+// errMisplaced: what is given is not shown.
+var errMisplaced = errors.New("it is no file's path and no variable's name, and is not shown")
+
 // keyText is the PEM text of a key: of a file, or of a variable.
 func (s *Sigstore) keyText(name string) ([]byte, error) {
 	variable, isEnv := strings.CutPrefix(name, "env://")
@@ -217,7 +226,13 @@ func (s *Sigstore) keyText(name string) ([]byte, error) {
 		if text := s.o.Getenv(variable); text != "" {
 			return []byte(text), nil
 		}
+		if misplaced.Value(variable) {
+			return nil, errMisplaced
+		}
 		return nil, errors.New("the variable " + variable + " is not set")
+	}
+	if misplaced.Content(name) {
+		return nil, errMisplaced
 	}
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
 		return nil, errors.New("keys of " + scheme + ":// are not understood")
@@ -242,6 +257,11 @@ func (s *Sigstore) token(ctx context.Context, file string) (string, error) {
 			return s.actionsToken(ctx, address)
 		}
 		file = s.o.TokenFile
+	}
+	if misplaced.Content(file) {
+		f := diag.Errorf("no-identity", "--identity-token names the file with the token, and holds the token itself, which is not shown")
+		f.Fix = "put it into SIGSTORE_ID_TOKEN, or write it to a file (mode 0600) and name that"
+		return "", diag.Findings{f}.Err()
 	}
 	if err := rootfs.Given(file); err != nil {
 		return "", err

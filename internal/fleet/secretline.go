@@ -1,0 +1,11 @@
+package fleet
+
+import "hawser.dev/hawser/internal/lazyregexp"
+
+// openValue is what a field that is called like a secret may be shown with: a reference, a variable, a type, a definition.
+var openValue = lazyregexp.New(`([:=]\s*)["']?(?:ref://[^\s"',}\]]*|\$\{[^}\n]*\}|\$\([^)\n]*\)|(?:string|int|bool|number|bytes|values\.[\w.]+|[#_][\w.]*)(?:[\s,}\])"']|$)|[*|>{\[(])`)
+
+// SecretLine reports whether a line of a file has a value that is a secret, by its form or by the name of its field: nobody is shown it.
+func SecretLine(line string) bool {
+	return secretForm(openValue.ReplaceAllString(line, "${1}null "))
+}
