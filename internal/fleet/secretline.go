@@ -1,11 +1,19 @@
 package fleet
 
-import "hawser.dev/hawser/internal/lazyregexp"
+import (
+	"slices"
+	"strings"
+
+	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/misplaced"
+)
 
 // openValue is what a field that is called like a secret may be shown with: a reference, a variable, a type, a definition.
 var openValue = lazyregexp.New(`([:=]\s*)["']?(?:ref://[^\s"',}\]]*|\$\{[^}\n]*\}|\$\([^)\n]*\)|(?:string|int|bool|number|bytes|values\.[\w.]+|[#_][\w.]*)(?:[\s,}\])"']|$)|[*|>{\[(])`)
 
 // SecretLine reports whether a line of a file has a value that is a secret, by its form or by the name of its field: nobody is shown it.
 func SecretLine(line string) bool {
-	return secretForm(openValue.ReplaceAllString(line, "${1}null "))
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"',", r) })
+	encoded := func(word string) bool { return len(word) >= 40 && word[0] != '{' && misplaced.Content(word) } // content in base64
+	return slices.ContainsFunc(words, encoded) || secretForm(openValue.ReplaceAllString(line, "${1}null "))
 }

@@ -73,3 +73,19 @@ func TestQuoteOfWhatIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// A line with a secret, by its form or its field, is not quoted.
+func TestSecretLinesAreNotQuoted(t *testing.T) {
+	const text = "fleet:\n  clusters: [{name: eu}]\n  token: abcdefg1\n  age: {key: AGE-SECRET-KEY-1QQQQQQ}\n"
+	for line, want := range map[int]bool{2: true, 3: false, 4: false} {
+		f := diag.Errorf("unknown-field", "wrong")
+		f.Pos = diag.Pos{File: "hawser.yaml", Line: line, Column: 3}
+		var b bytes.Buffer
+		if err := Findings(&b, diag.Findings{f}, Style{Width: 100, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), " | "); got != want {
+			t.Errorf("line %d: quoted is %t:\n%s", line, got, &b)
+		}
+	}
+}

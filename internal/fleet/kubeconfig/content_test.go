@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/fleet"
 )
 
@@ -19,7 +20,7 @@ func TestContentForItsPath(t *testing.T) {
 		said["KUBECONFIG holds"] = fs.Err().Error()
 		_, fs = new(Resolver).Resolve(declared("x"), fleet.AccessOptions{Kubeconfig: content})
 		said["--kubeconfig holds"] = fs.Err().Error()
-		_, fs = new(Resolver).Resolve(fleet.Cluster{Name: "c", Kubeconfig: &fleet.Kubeconfig{Path: content, Dir: "/x"}}, fleet.AccessOptions{})
+		_, fs = new(Resolver).Resolve(fleet.Cluster{ClusterSpec: v1alpha1.ClusterSpec{Name: "c", Kubeconfig: &v1alpha1.KubeconfigAccess{Path: content, Dir: "/x"}}}, fleet.AccessOptions{})
 		said["the fleet's file holds"] = fs.Err().Error()
 		for want, got := range said {
 			if !strings.Contains(got, want+" the content of a kubeconfig") || strings.Contains(got, "t0k3n") || strings.Contains(got, encoded[10:60]) {
