@@ -232,9 +232,10 @@ func orBase(live map[string]any, r PreviewRequest) map[string]any {
 	return live
 }
 
-// declared compares only what we declare, when the server gave no result to compare with.
+// declared compares only what we declare and declared before, when the server gave no result to compare with.
 func (p *previewer) declared(r PreviewRequest, before map[string]any, by object.Setters) []plan.FieldChange {
-	return p.fields(r.Body, object.Restrict(before, written(r)), written(r), by)
+	was := object.Restrict(before, object.WithoutPaths(r.Base, r.Change.OmitFields))
+	return rights.Told(true, p.fields(r.Body, object.Restrict(before, written(r)), written(r), by), p.fields(r.Body, was, written(r), by))
 }
 
 // failed turns a refusal into a Deferred or a Finding.
@@ -255,8 +256,7 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 func (p *previewer) unasked(r PreviewRequest, err error) plan.Preview {
 	out := p.failed(r, err)
 	if out.Lacks = out.Finding != nil && out.Finding.Code == answer.CodeForbidden; out.Lacks {
-		changed := p.fields(r.Body, object.WithoutPaths(r.Base, r.Change.OmitFields), written(r), object.Setters{})
-		out.Fields = rights.Told(r.live != nil, p.declared(r, r.live, settersOf(r.live, r)), changed)
+		out.Fields = p.declared(r, orBase(r.live, r), settersOf(r.live, r))
 	}
 	return out
 }

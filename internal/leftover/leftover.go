@@ -113,7 +113,7 @@ func Told(o object.Object, after map[string]any, stays string, redact func(strin
 	out := plan.FieldChanges(o, after, object.WithoutFields(after, stays), redact, by)
 	var paths, who []string
 	for i, f := range out {
-		out[i].Stays, out[i].New = true, f.Old
+		out[i].Stays, out[i].New, out[i].Removed = true, f.Old, false
 		paths, who = append(paths, f.Path), append(who, f.Manager)
 	}
 	if len(out) == 0 {

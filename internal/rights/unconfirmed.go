@@ -71,7 +71,7 @@ func Told(read bool, live, changed []plan.FieldChange) []plan.FieldChange {
 	}
 	out := slices.Clone(live)
 	for _, f := range changed { // what is not declared any more goes
-		if f.New == "" && !slices.ContainsFunc(live, func(l plan.FieldChange) bool { return l.Path == f.Path }) {
+		if f.New == "" && (!f.Hidden || f.Removed) && !slices.ContainsFunc(live, func(l plan.FieldChange) bool { return l.Path == f.Path }) {
 			out = append(out, f)
 		}
 	}
