@@ -327,12 +327,15 @@ func TestImmutableFieldIsRecreatedOnDemand(t *testing.T) {
 	f, s := testfleet.Get(), connect(t)
 	ns := f.Namespace(t, one)
 	b := newBundle(t)
-	b.apply(t, s, objs(t, ns, scaled)...)
+	b.apply(t, s, objs(t, ns, strings.Replace(scaled, "namespace: NS", "namespace: NS, annotations: {owner: me}", 1))...)
 	other := strings.ReplaceAll(scaled, "app: api", "app: other")
 	b.opts.Diff = true
 	p, _ := b.plan(t, s, objs(t, ns, other))
 	if ch := only(t, p); ch.Action != plan.Recreate || !hasFinding(p.Findings, "immutable") || !strings.Contains(p.Findings[0].Why, "field is immutable") {
 		t.Fatalf("%+v %v", ch, p.Findings)
+	}
+	if ch := only(t, p); !slices.ContainsFunc(ch.Fields, func(f plan.FieldChange) bool { return f.Path == "metadata.annotations.owner" && f.Old == `"me"` && f.New == "" }) {
+		t.Errorf("what is declared no longer is not shown: %+v", ch.Fields)
 	}
 	uid := get(t, deployments, ns, "api").GetUID()
 	b.opts.Recreate = true

@@ -274,7 +274,9 @@ func TestDefinitionAndObjectChangeTogether(t *testing.T) {
 			f, s := testfleet.Get(), connect(t)
 			ns := f.Namespace(t, one)
 			b := newBundle(t)
+			crontab := strings.Replace(crontab, "metadata: {name: one", "metadata: {annotations: {gone: soon}, name: one", 1)
 			b.apply(t, s, objs(t, ns, crontabs+crontab)...)
+			crontab = strings.Replace(crontab, "annotations: {gone: soon}, ", "", 1)
 			text := strings.Replace(crontabs, "extra: {type: string}", "extra: {type: string}\n              added: {type: string}", 1) +
 				strings.Replace(crontab, "daily", "daily, added: now", 1) + strings.NewReplacer("daily", "daily, added: too", "name: one", "name: two").Replace(crontab)
 			b.opts.Diff, b.opts.ServerCheck = asking, asking
@@ -285,6 +287,10 @@ func TestDefinitionAndObjectChangeTogether(t *testing.T) {
 			for _, ch := range p.Changes {
 				if ch.Ref.Kind == "CronTab" && (asking || ch.Action == plan.Update) && ch.Deferred != "CRD crontabs."+ns+".example.com changes with this plan" {
 					t.Errorf("%+v", ch)
+				}
+				goes := func(f plan.FieldChange) bool { return strings.HasPrefix(f.Path, "metadata.annotations") && f.New == "" }
+				if ch.Ref.Kind == "CronTab" && ch.Action == plan.Update && asking && !slices.ContainsFunc(ch.Fields, goes) {
+					t.Errorf("what is declared no longer is not shown: %+v", ch.Fields)
 				}
 			}
 			mustOK(t, b.execute(t.Context(), s, p, bodies))

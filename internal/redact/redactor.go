@@ -65,8 +65,12 @@ func (r *Redactor) AddFor(instance, value string) { r.add(instance, value, false
 
 // AddGenerated makes a value secret that was made at random for an instance: nobody chose it, so that it is hidden wherever it
 // turns up, also where it looks like a word. One of 6 to 11 bytes is hidden as a whole token in what is said about the
-// instance, in quotes or not; a shorter one is treated as AddFor does.
+// instance, in quotes or not; a shorter one is treated as AddFor does, and one of less than 4 hides nothing: charts put such ones together, and alone
+// they are any number of replicas.
 func (r *Redactor) AddGenerated(instance, value string) {
+	if len(value) < shortestPiece {
+		return
+	}
 	r.add(instance, value, len(value) >= shortestMade)
 }
 
@@ -79,6 +83,7 @@ func Whole(value string) *Redactor {
 
 // Lengths from which what was made at random stands for nothing else: about its instance, and anywhere.
 const (
+	shortestPiece     = 4
 	shortestMade      = 6
 	shortestGenerated = 12
 )

@@ -33,6 +33,9 @@ const (
 // knownMixed are words with digits that are no secret: versions, algorithms, architectures.
 var knownMixed = lazyregexp.New(`(?i)^(?:v\d+(?:(?:alpha|beta|rc)\d*)?|(?:sha|md|aes|rsa|utf|ipv|amd|arm|x|i|s|rc|alpha|beta|base|tls|http|oauth|ec|h|p)\d+|k8s|k3s|i18n|l10n|e2e|h2c|\d+(?:ms|s|m|h|d|mi|gi|ki|ti|k|g|t|st|nd|rd|th)?)$`)
 
+// Common reports whether a text is a word, a name, a short text or a short number: what may stand anywhere without being a secret.
+func Common(text string) bool { return strengthOf(text) == common }
+
 // strengthOf judges a text by its words: what letters and digits make up between all other characters.
 func strengthOf(text string) strength {
 	text = strings.TrimSpace(text)

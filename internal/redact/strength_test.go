@@ -145,6 +145,11 @@ func TestAddGenerated(t *testing.T) {
 		}
 	}
 	r.AddGenerated("app", "deployment")
+	r.AddGenerated("app", "1")
+	r.AddGenerated("app", "x7q")
+	if r.Value("app", "1") != "1" || r.Value("app", "x7q") != "x7q" {
+		t.Errorf("a piece of a password hides what equals it")
+	}
 	if got := r.Redact("a deployment"); got != "a deployment" {
 		t.Errorf("short: %q", got)
 	}

@@ -63,12 +63,9 @@ func Lacking(cluster string, changes []plan.Change, previews map[object.Ref]plan
 	}
 }
 
-// Told are the fields of a change that no dry run tells: changed are those in which the declaration differs from the last one,
-// and where the live object was read, live those in which the declaration differs from it.
-func Told(read bool, live, changed []plan.FieldChange) []plan.FieldChange {
-	if !read {
-		return changed
-	}
+// Told are the fields of a change that no dry run tells: live are those in which the declaration differs from the live object, as far as it is declared,
+// changed those in which it differs from what the live object has of the last declaration.
+func Told(live, changed []plan.FieldChange) []plan.FieldChange {
 	out := slices.Clone(live)
 	for _, f := range changed { // what is not declared any more goes
 		if f.New == "" && (!f.Hidden || f.Removed) && !slices.ContainsFunc(live, func(l plan.FieldChange) bool { return l.Path == f.Path }) {

@@ -69,10 +69,8 @@ func TestUnconfirmed(t *testing.T) {
 func TestTold(t *testing.T) {
 	live := []plan.FieldChange{{Path: "a", Old: "1", New: "2"}}
 	changed := []plan.FieldChange{{Path: "a", Old: "0", New: "2"}, {Path: "dropped", Old: "1"}, {Path: "there already", Old: "1", New: "2"}}
-	if got := Told(true, live, changed); len(got) != 2 || got[0].Old != "1" || got[1].Path != "dropped" {
-		t.Errorf("%+v", got)
-	}
-	if got := Told(false, nil, changed); len(got) != 3 {
+	changed = append(changed, plan.FieldChange{Path: "hidden, there already", Hidden: true}, plan.FieldChange{Path: "hidden", Hidden: true, Removed: true})
+	if got := Told(live, changed); len(got) != 3 || got[0].Old != "1" || got[1].Path != "dropped" || got[2].Path != "hidden" {
 		t.Errorf("%+v", got)
 	}
 }

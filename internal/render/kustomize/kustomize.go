@@ -42,7 +42,8 @@ const version = "v5.8.2"
 type Options struct {
 	// Redact is applied to texts of the library that reach a finding.
 	Redact func(string) string
-	// Learn is told the values that generators put into Secrets, and their instance, before anything is said about them.
+	// Learn is told the values that generators put into Secrets, and their instance, before anything is said about them: those that stand for nothing
+	// else. A level of logging, a host or a number in an env file hides nothing but in the Secret, and in what the library says.
 	Learn func(instance, value string)
 	// Watch bounds renders; nil watches nothing.
 	Watch  *cuelang.Watchdog
@@ -105,7 +106,7 @@ func (r *Renderer) Render(ctx context.Context, req render.Request) (render.Resul
 	res := render.Result{Digest: t.digest(), Stages: []string{""}}
 	bodies, err := t.build(r.opts)
 	if err != nil {
-		return res, onInstance(diag.Findings{t.explain(err, r.opts.Redact)}, req).Err()
+		return res, onInstance(diag.Findings{t.explain(err, r.saying(t, req))}, req).Err()
 	}
 	var found diag.Findings
 	size := 0
@@ -152,6 +153,19 @@ type reading struct {
 type readingKey struct{ dir, path, root string }
 
 // read collects everything the kustomization reads, or says what it must not.
+// saying hides in what the library says also what is common of what generators put into Secrets. t may be nil.
+func (r *Renderer) saying(t *tree, req render.Request) func(string) string {
+	return func(text string) string {
+		own := redact.New()
+		if t != nil {
+			for _, v := range t.generated {
+				own.AddFor(req.Instance.Name, v)
+			}
+		}
+		return r.opts.Redact(own.Said(req.Instance.Name, text))
+	}
+}
+
 func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) {
 	src := req.Instance.Kustomize
 	if src == nil {
@@ -167,7 +181,9 @@ func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) 
 	t, fs := got.tree, slices.Clone(got.found)
 	if t != nil {
 		for _, v := range t.generated {
-			r.opts.Learn(req.Instance.Name, v)
+			if !redact.Common(v) {
+				r.opts.Learn(req.Instance.Name, v)
+			}
 		}
 	}
 	if t != nil && !fs.HasErrors() && src.Digest != "" && src.Digest != t.digest() {
@@ -179,7 +195,7 @@ func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) 
 		if !fs[i].Pos.IsValid() {
 			fs[i].Pos = diag.Pos(src.Pos)
 		}
-		fs[i].Why = r.opts.Redact(fs[i].Why)
+		fs[i].Why = r.saying(t, req)(fs[i].Why)
 	}
 	return t, onInstance(fs, req).Sorted().Err()
 }
