@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -64,13 +65,16 @@ func Lacking(cluster string, changes []plan.Change, previews map[object.Ref]plan
 }
 
 // Told are the fields of a change that no dry run tells: live are those in which the declaration differs from the live object, as far as it is declared,
-// changed those in which it differs from what the live object has of the last declaration.
+// changed those in which it differs from what the live object has of the last declaration. They come by path.
 func Told(live, changed []plan.FieldChange) []plan.FieldChange {
 	out := slices.Clone(live)
 	for _, f := range changed { // what is not declared any more goes
 		if f.New == "" && (!f.Hidden || f.Removed) && !slices.ContainsFunc(live, func(l plan.FieldChange) bool { return l.Path == f.Path }) {
 			out = append(out, f)
 		}
+	}
+	if len(out) > len(live) {
+		slices.SortStableFunc(out, func(a, b plan.FieldChange) int { return cmp.Compare(a.Path, b.Path) })
 	}
 	return out
 }
