@@ -334,7 +334,9 @@ func TestImmutableFieldIsRecreatedOnDemand(t *testing.T) {
 	if ch := only(t, p); ch.Action != plan.Recreate || !hasFinding(p.Findings, "immutable") || !strings.Contains(p.Findings[0].Why, "field is immutable") {
 		t.Fatalf("%+v %v", ch, p.Findings)
 	}
-	if ch := only(t, p); !slices.ContainsFunc(ch.Fields, func(f plan.FieldChange) bool { return f.Path == "metadata.annotations.owner" && f.Old == `"me"` && f.New == "" }) {
+	if ch := only(t, p); !slices.ContainsFunc(ch.Fields, func(f plan.FieldChange) bool {
+		return f.Path == "metadata.annotations.owner" && f.Old == `"me"` && f.New == ""
+	}) {
 		t.Errorf("what is declared no longer is not shown: %+v", ch.Fields)
 	}
 	uid := get(t, deployments, ns, "api").GetUID()
