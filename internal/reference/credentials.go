@@ -76,6 +76,16 @@ func Credentials(root *cobra.Command, args []string) []string {
 	return slices.Compact(out)
 }
 
+// parted reports whether --creds was given something that is for no host, which may be a host alone with a blank behind it.
+func parted(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("creds")
+	if f == nil || !f.Changed {
+		return false
+	}
+	many, ok := f.Value.(pflag.SliceValue)
+	return ok && slices.ContainsFunc(many.GetSlice(), func(shown string) bool { return !strings.Contains(shown, "=") })
+}
+
 // Hiding hides such arguments in a text; nil where there are none.
 func Hiding(credentials []string) func(text string) string {
 	if len(credentials) == 0 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"hawser.dev/hawser/internal/commandline"
 )
 
 type refusing struct{}
@@ -52,6 +54,22 @@ func TestCredentialArguments(t *testing.T) {
 		"localhost:5000/x oci://h/x:1 ./a:b C:\\x h.test:443": "", "=ada:PW": "=ada:PW", "ada:PW shop": "ada:PW", "--as=ghp_abcdefghijklmnop": "ghp_abcdefghijklmnop"} {
 		if got := Credentials(root, append([]string{"plan"}, strings.Fields(args)...)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// Behind credentials for no host a stray word may be the password; behind those for a host it is a bundle's name.
+func TestStrayPassword(t *testing.T) {
+	for creds, hidden := range map[string]bool{"ghcr.io": true, "ghcr.io=ada:PW": false} {
+		cmd := &cobra.Command{Use: "plan"}
+		cmd.Flags().StringArray("file", nil, "")
+		cmd.Flags().String("bundle", "", "")
+		cmd.Flags().Var(&commandline.Credentials{Take: func(string) error { return nil }}, "creds", "")
+		if err := cmd.Flags().Parse([]string{"--creds", creds, "-", "--file=x"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := Nothing(cmd, []string{"letmein"}).Error(); strings.Contains(got, "letmein") == hidden {
+			t.Errorf("%s: %s", creds, got)
 		}
 	}
 }

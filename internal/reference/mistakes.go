@@ -246,7 +246,7 @@ func Nothing(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil
-	case isCredential(args[0]):
+	case isCredential(args[0]), parted(cmd) && isName(args[0]):
 		return Usage(cmd.CommandPath()+" takes no arguments; what stands there may be a credential, and is not shown", "", "",
 			"the value of a flag is one word: --creds HOST=USER:PASSWORD, with a = and no blank behind the host")
 	case LooksLikeBundle(args[0]) && cmd.Flags().Lookup("file") != nil:
