@@ -117,7 +117,7 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 	}
 	out = plan.Preview{Checked: true, Force: r.Change.Force, OmitFields: r.Change.OmitFields, Reclaim: object.Left((&unstructured.Unstructured{Object: after}).GetManagedFields(), r.Base, written(r))}
 	out.Stays = leftover.Fields(after, r.Base, r.Body.Body, managerOf(r.Body), r.Change)
-	if live == nil && out.Stays != "" { // declaration against declaration would say that they go
+	if live == nil && r.Base != nil && (out.Stays != "" || leftover.Shared(p.fields(r.Body, r.Base, written(r), settersOf(after, r)))) { // declaration against declaration would say that they go, or are new
 		if live, rerr = p.read(ctx, k, r); rerr != nil {
 			return p.failed(r, rerr), false
 		}

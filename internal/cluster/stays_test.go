@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testfleet"
 )
@@ -83,5 +85,27 @@ func TestDroppedFieldsThatStay(t *testing.T) {
 				t.Errorf("%+v", ch)
 			}
 		})
+	}
+}
+
+// What is declared anew and is there already, as somebody has it with the same value, is no new field: nothing is said of it.
+func TestDeclaredAnewAndThere(t *testing.T) {
+	for kind, c := range map[string]struct{ data, more, edit string }{
+		"ConfigMap": {"x: ours", ", q: theirs, z: new", `{"data":{"q":"theirs"}}`},
+		"Secret":    {"x: b3Vycw==", ", q: dGhlaXJz, z: bmV3", `{"data":{"q":"dGhlaXJz"}}`},
+	} {
+		f, s := testfleet.Get(), connect(t)
+		ns := f.Namespace(t, one)
+		b := newBundle(t)
+		b.opts.Diff = true
+		text := "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: a, namespace: NS}\ndata: {" + c.data
+		b.apply(t, s, objs(t, ns, text+"}")...)
+		patch(t, "kubectl-patch", map[string]schema.GroupVersionResource{"ConfigMap": configMaps, "Secret": secrets}[kind], ns, "a", c.edit)
+		p, bodies := b.plan(t, s, objs(t, ns, text+c.more+"}"))
+		if fields := only(t, p).Fields; len(fields) != 1 || fields[0].Path != "data.z" || fields[0].Added != (kind == "Secret") {
+			t.Errorf("%s: %+v", kind, fields)
+		}
+		mustOK(t, b.execute(t.Context(), s, p, bodies))
+		b.unchanged(t, s, objs(t, ns, text+c.more+"}")...)
 	}
 }

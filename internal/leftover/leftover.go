@@ -124,6 +124,12 @@ func Told(o object.Object, after map[string]any, stays string, redact func(strin
 	return out, &f
 }
 
+// Shared reports whether, of the fields in which a declaration differs from the last one, one is declared anew that somebody has already with the same
+// value: fields come with who has them.
+func Shared(fields []plan.FieldChange) bool {
+	return slices.ContainsFunc(fields, func(f plan.FieldChange) bool { return f.Manager != "" && f.Old == "" && (f.Added || !f.Hidden) })
+}
+
 // Still warns of fields that stay in objects which a plan leaves as they are, or changes without having asked: live is what was observed.
 func Still(p *plan.Plan, live map[object.Ref]plan.Live, redact func(string) string) diag.Findings {
 	left := slices.Clone(p.Kept)
