@@ -20,8 +20,12 @@ const (
 	CodeForbidden = "forbidden"
 )
 
-// Tried says of a dry run what was tried: an object that is New, or an Update of one, Namespaced or not.
-type Tried struct{ New, Update, Namespaced bool }
+// Tried says of a dry run what was tried: an object that is New, or an Update of one, Namespaced or not. Without says what it
+// needs and is not there before the plan is carried out, "" for nothing.
+type Tried struct {
+	New, Update, Namespaced bool
+	Without                 string
+}
 
 // Refusal says what the error of a dry run means: why the server cannot be asked (later), or a finding, to which its text
 // is added.
@@ -44,6 +48,8 @@ func Refusal(err error, t Tried) (f diag.Finding, later string) {
 		if slices.ContainsFunc(Causes(err), Beside) && !t.New {
 			f.Fix = "where others have added entries beside ours, take theirs out: kubectl get --show-managed-fields tells whose they are"
 		}
+	case apierrors.IsNotFound(err) && t.Without != "":
+		return f, t.Without
 	case apierrors.IsNotFound(err) && t.Namespaced:
 		f = diag.Errorf(CodeMissingNamespace, "the namespace or the kind does not exist")
 	case errors.Is(err, context.Canceled):

@@ -20,6 +20,7 @@ import (
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/leftover"
 	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/order"
 	"hawser.dev/hawser/internal/pathmask"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
@@ -65,13 +66,12 @@ type previewer struct {
 }
 
 func (p *previewer) preview(ctx context.Context, r PreviewRequest) plan.Preview {
-	ref := r.Change.Ref
-	if d := p.deferred(ref, r.Body.GVK().Version); d != "" {
+	if d := p.deferred(r.Change.Ref, r.Body.GVK().Version); d != "" {
 		return plan.Preview{Deferred: d, Fields: p.fields(r.Body, nil, r.Body.Body, object.Setters{})}
 	}
-	k, ok := p.s.ByGroupKind(ref.GroupKind())
+	k, ok := p.s.ByGroupKind(r.Change.Ref.GroupKind())
 	if !ok {
-		f := diag.Errorf(object.CodeUnknownKind, "the cluster does not know the kind %s of %s", ref.Kind, r.Body.GVK().GroupVersion())
+		f := diag.Errorf(object.CodeUnknownKind, "the cluster does not know the kind %s of %s", r.Change.Ref.Kind, r.Body.GVK().GroupVersion())
 		return plan.Preview{Finding: &f}
 	}
 	for look := 1; ; look++ {
@@ -244,7 +244,7 @@ func (p *previewer) failed(r PreviewRequest, err error) plan.Preview {
 		// by the definition as it is now; the one of this plan was checked before
 		return plan.Preview{Deferred: "CRD " + d.CRD.Name + " changes with this plan", Fields: p.declared(r, r.Base, object.Setters{})}
 	}
-	f, later := answer.Refusal(err, answer.Tried{New: r.Change.Action == plan.Create, Update: r.Change.Action == plan.Update, Namespaced: r.Change.Ref.Namespace != ""})
+	f, later := answer.Refusal(err, answer.Tried{New: r.Change.Action == plan.Create, Update: r.Change.Action == plan.Update, Namespaced: r.Change.Ref.Namespace != "", Without: order.NewRole(r.Change.Ref, r.Body.Body, p.new)})
 	if later != "" {
 		return plan.Preview{Deferred: later, Fields: p.declared(r, r.Base, object.Setters{})}
 	}

@@ -2,11 +2,14 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"hawser.dev/hawser/internal/diag"
@@ -139,4 +142,38 @@ func TestRightsBeforeTheFirstWrite(t *testing.T) {
 	if now := r.record(); now.Revision != before.Revision || !r.has("new-two") {
 		t.Errorf("something was written: %+v", now)
 	}
+}
+
+// TestBindingAfterItsRole: who may neither bind nor escalate can install a Role together with what binds it, of another
+// instance too: the server refuses a binding whose role is not there yet. What binds goes before the role.
+func TestBindingAfterItsRole(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var roles, bindings string
+	for i := range 20 { // at most so many are written at once
+		name := fmt.Sprintf("web-%d", i)
+		roles += "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: " + name + "}\nrules: [{apiGroups: [''], resources: [configmaps], verbs: [get]}]\n"
+		bindings += "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: " + name + "}\n" +
+			"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: " + name + "}\nsubjects: [{kind: ServiceAccount, name: web, namespace: " + r.name + "}]\n"
+	}
+	for _, name := range []string{object.SystemNamespace, r.name} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := r.admin.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+	}
+	user := "few-" + r.name
+	r.grant(user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "serviceaccounts", "namespaces"}, Verbs: rights.Managed},
+		rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles", "rolebindings"}, Verbs: rights.Managed})
+	req := r.request()
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
+	r.write("bundle.yaml", r.bundle(bindings+roles+r.configMap("app", "key: one")+"---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n"))
+	check := req
+	check.ServerCheck = true
+	if fp := r.plan(check); fp.Findings.HasErrors() {
+		t.Errorf("%+v", fp.Findings)
+	}
+	r.applied(req)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: two")))
+	r.applied(r.confirming(&req))
 }

@@ -144,6 +144,7 @@ func Writes(in Input) (*Order, error) {
 		w.foundations,  // namespaces and CRDs before what needs them, in whatever instance
 		w.dependsOn,    // instances after those they need
 		w.webhooks,     // webhooks and API services after what serves them
+		w.bindings,     // after the roles that they give
 		w.removedFirst, // what would refuse writes
 		w.customs,      // last: these edges give way where they would close a cycle
 	} {

@@ -146,6 +146,26 @@ var orderCases = []struct {
 {apiVersion: agg.example/v1, kind: Flavor, metadata: {name: f, namespace: ns}}`,
 		before: []string{"ready Deployment/ns/api < write APIService/v1.agg.example", "ready APIService/v1.agg.example < write Flavor/ns/f"},
 		reason: "objects of an aggregated API after it is available"},
+	{name: "bindings", set: `
+{instance: a, apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: one, namespace: ns}, roleRef: {kind: Role, name: web}}
+---
+{instance: a, apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: all}, roleRef: {kind: ClusterRole, name: web}}
+---
+{instance: a, apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: two, namespace: ns}, roleRef: {kind: ClusterRole, name: web}}
+---
+{instance: b, apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}}
+---
+{instance: b, apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: web, namespace: ns}}
+---
+{instance: b, apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: web, namespace: far}}`,
+		before: []string{"write Role/ns/web < write RoleBinding/ns/one", "write ClusterRole/web < write ClusterRoleBinding/all", "write ClusterRole/web < write RoleBinding/ns/two"},
+		not:    []string{"write Role/far/web < write RoleBinding/ns/one", "write Role/ns/web < write RoleBinding/ns/two"},
+		reason: "who may not bind is refused a binding whose role is not there"},
+	{name: "a binding before its role", set: `
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: web, namespace: ns}, roleRef: {kind: Role, name: web}}
+---
+{stage: 1, apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: web, namespace: ns}}`,
+		before: []string{"write RoleBinding/ns/web < write Role/ns/web"}, reason: "stages win; no cycle"},
 }
 
 func TestOrderOfWrites(t *testing.T) {
@@ -167,7 +187,11 @@ func TestOrderOfRemovals(t *testing.T) {
 ---
 {instance: web, apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: ns}}
 ---
-{instance: web, apiVersion: example.com/v1, kind: Widget, metadata: {name: of-web, namespace: ns}}`
+{instance: web, apiVersion: example.com/v1, kind: Widget, metadata: {name: of-web, namespace: ns}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: op, namespace: ns}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: op, namespace: ns}, roleRef: {kind: Role, name: op}}`
 	o, err := Removals(Input{Items: itemsOf(t, set), Depends: map[string][]string{"web": {"app"}}, Plural: plurals})
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +202,7 @@ func TestOrderOfRemovals(t *testing.T) {
 		"remove ConfigMap/ns/config < remove CustomResourceDefinition/widgets.example.com", "remove CustomResourceDefinition/widgets.example.com < remove Namespace/ns",
 		"remove ConfigMap/ns/late < remove Widget/ns/w", "remove Deployment/ns/web < remove ConfigMap/ns/late",
 		"remove Widget/ns/of-web < remove Deployment/ns/op",
+		"remove Deployment/ns/op < remove RoleBinding/ns/op", "remove RoleBinding/ns/op < remove Role/ns/op",
 	}, nil, "dependants first, custom resources before controllers and definitions, namespaces last")
 }
 

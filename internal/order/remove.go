@@ -14,6 +14,7 @@ var removalClasses = []func(object.Ref) bool{
 	func(r object.Ref) bool { return r.Custom() },                                               // while their controllers still answer finalizers
 	func(r object.Ref) bool { return object.ClassOf(r) == object.ClassWorkload && !r.Custom() }, // then what runs
 	func(r object.Ref) bool { return object.ClassOf(r) == object.ClassService },                 // then its address
+	func(r object.Ref) bool { return isBinding(r) },                                             // then who has which role
 	func(r object.Ref) bool { return object.ClassOf(r) == object.ClassConfig || hookLike(r) },   // then what it read
 	func(r object.Ref) bool { return r.IsCRD() },                                                // then the kinds
 }
