@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"hawser.dev/hawser/internal/desired"
 	"hawser.dev/hawser/internal/diag"
@@ -21,15 +20,19 @@ import (
 
 // gather finds the facts for vet and build: from a facts file, from the declared clusters, from the one of --kube-context,
 // or, for the implicit cluster and for clusters that cannot be asked, from what the files say. A cluster that must be
-// asked (runtime queries, or it is named) and cannot is an error; otherwise it is a warning.
+// asked (runtime queries, or it is named) and cannot is an error; otherwise it is a warning. Where what the records name is wanted,
+// for the rights, nothing is an error that one of the clusters does not let us read.
 func (r *run) gather(ctx context.Context) error {
+	if err := r.locked(ctx); err != nil {
+		return err
+	}
 	if r.input.Facts != nil {
 		return r.loadFacts()
 	}
 	declared := r.fleet != nil && len(r.fleet.Clusters) > 0
 	asked := r.program.UsesQueries() || r.req.Access.Context != ""
 	if r.aloof = !asked; declared || asked || r.req.Recorded { // a cluster that cannot be asked keeps none of the others from it
-		if err := r.connect(ctx, true); err != nil && asked {
+		if err := r.connect(ctx, true); err != nil && asked && !(r.req.Recorded && r.stats.Connected > 0) {
 			return err
 		}
 	}
@@ -80,17 +83,17 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		return nil, err
 	}
 	defer r.close()
-	r.lenient = true
-	if err := r.locked(ctx); err != nil {
-		return nil, err
-	}
+	r.lenient, r.names = true, req.Recorded
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
-	out := &fleetplan.BuildResult{MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: r.Redactor}
+	out := &fleetplan.BuildResult{Reads: rights.Queried(r.fleet), MultiCluster: len(r.targets) > 1, Whole: len(r.targets) == len(r.all), Mask: r.Redactor}
 	for _, t := range r.targets {
 		out.Clusters = append(out.Clusters, t.Cluster.Name)
 		spec, findings := r.specFor(t.Facts)
+		if req.Recorded {
+			spec, findings = rights.Partly(spec, findings, t.findings, req.Bundle, r.program.Bundles())
+		}
 		out.Findings = append(out.Findings, findings.OnCluster(t.Cluster.Name)...)
 		if findings.HasErrors() {
 			continue
@@ -153,9 +156,6 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 	}
 	defer r.close()
 	r.lenient = true
-	if err := r.locked(ctx); err != nil {
-		return nil, err
-	}
 	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (e *Engine) Explain(ctx context.Context, req Request, path string) ([]place
 		return nil, err
 	}
 	defer r.close()
-	if err := errors.Join(r.locked(ctx), r.gather(ctx)); err != nil {
+	if err := r.gather(ctx); err != nil {
 		return nil, err
 	}
 	var out []place.Explanation

@@ -128,7 +128,9 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 		}
 	}
 	if t.Names != "" && on != "" && err != nil && ctx.Err() == nil {
-		return later(ref, t.Names)
+		f := diag.Warnf(CodeNotRead, "%s is not read: something stands in for it", ref)
+		f.Why = r.options.Redactor.Redact(err.Error())
+		return "", t.Names, &f
 	}
 	if err == nil {
 		r.options.Redactor.AddFor(t.Instance, value)
