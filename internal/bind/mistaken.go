@@ -33,7 +33,7 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 			f.Fix = "nothing of the environment is put in: a secret is ref://[STORE:]NAME of a store (env), another value {$cluster: values.NAME} with --runtime-from-env; where the program itself reads the variable, it is right"
 		case strings.HasPrefix(s, secret.Sealed):
 			f.Code, f.What = codeMistaken, "what SOPS encrypted is plain data here, and goes out as it is written"
-			f.Fix = "declare its file as a store of the fleet (secretStores: {NAME: {sops: {dir: ...}}}), and take the value by ref://NAME:FILE/KEY"
+			f.Fix = "declare its file as a store of the fleet (secretStores: {NAME: {sops: {path: ...}}}), and take the value by ref://NAME:FILE/KEY"
 		case ofOthers(s):
 			f.Code, f.What = codeMistaken, "a reference of another program is plain data here, and goes out as it is written"
 			f.Fix = "a secret is ref://[STORE:]NAME[/...]/PROPERTY; where something in the cluster reads what is written, it is right"

@@ -234,8 +234,8 @@ func orBase(live map[string]any, r PreviewRequest) map[string]any {
 
 // declared compares only what we declare and declared before, when the server gave no result to compare with.
 func (p *previewer) declared(r PreviewRequest, before map[string]any, by object.Setters) []plan.FieldChange {
-	was := object.Restrict(before, object.WithoutPaths(r.Base, r.Change.OmitFields))
-	return rights.Told(p.fields(r.Body, object.Restrict(before, written(r)), written(r), by), p.fields(r.Body, was, written(r), by))
+	was, now := object.Restrict(before, object.WithoutPaths(r.Base, r.Change.OmitFields)), object.WithoutPaths(r.Body.Body, r.Change.OmitFields) // with what is left to others
+	return rights.Told(p.fields(r.Body, object.Restrict(before, written(r)), written(r), by), p.fields(r.Body, was, now, by))
 }
 
 // failed turns a refusal into a Deferred or a Finding.

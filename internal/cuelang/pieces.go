@@ -12,8 +12,8 @@ var regexpPiece = lazyregexp.New("(?s)(error parsing regexp: [^`:]*):? ?`(?:.*`|
 // parsing is a call of a function that reads a text, and quotes in an error what of it is wrong: a reference, a tag, an escape. A template's error names
 // what stands in it without quotes, too: of that the line is kept.
 var (
-	parsing       = lazyregexp.New(`(?s)error in call to (?:encoding/(?:yaml|json|toml|csv|hex|base64)|net|uuid)\.\w+: (.*)$`)
-	parsedPiece   = lazyregexp.New("(?s)\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|\\B'[^']*'")
+	parsing       = lazyregexp.New(`(?s)error in call to (?:encoding/(?:yaml|json|toml|csv|hex|base64)|net|uuid|time|strconv)\.\w+: (.*)$`)
+	parsedPiece   = lazyregexp.New("(?s)\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|\\B'[^']*'|U\\+[0-9A-F]{4,}")
 	templatePiece = lazyregexp.New(`(?s)(error in call to text/template\.\w+: )(?:template: :?(\d+)[: ])?.*$`)
 )
 

@@ -21,6 +21,8 @@ func TestPiecesAreNotShown(t *testing.T) {
 		`a: {[=~"[Z-A]"]: 1, b: 1}`:                   "invalid character class range",
 		`a: regexp.Match("[Z-A]p", "a")`:              "error in call to regexp.Match: error parsing regexp: invalid character class range",
 		`a: regexp.ReplaceAll("[Z-A]p", "a", "b")`:    "invalid character class range",
+		`a: time.ParseDuration("3Z-A")`:               "unknown unit",
+		`a: hex.Decode("Z-A")`:                        "invalid byte",
 		`a: net.PathUnescape("ab%Z-A")`:               "invalid URL escape",
 		`a: yaml.Unmarshal("*Z-A")`:                   "unknown anchor",
 		`a: yaml.Unmarshal("!Z-A x")`:                 "cannot unmarshal tag",

@@ -9,6 +9,8 @@ func TestSecretLine(t *testing.T) {
 		"  kubeconfig: YXBpVmVyc2lvbjogdjEKY2x1c3RlcnM6IFtdCnVzZXJzOiBbXQo=":     true,
 		"us: {kubeconfig: YXBpVmVyc2lvbjogdjEKY2x1c3RlcnM6IFtdCnVzZXJzOiBbXQo=}": true,
 		"  password: ref://vault/db#pw":                                          false, "  token: ${TOKEN}": false, "  token: {from: {instance: db}}": false, "password!: string": false, "password: string": false, "  token: #token,": false,
+		`  password: *"hunter2" | string`: true, `  token: ["abcdefg1"]`: true, `  pass: ("hunter2")`: true, `  clientSecret: "_hunter2"`: true, `  apiKey: "*hunter2"`: true,
+		"  password: *shared": false, "  password: |": false, "  password: >-": false, "  token: _token": false,
 		"  replicas: 3": false, "  placement: {groups: [nobody]}": false, "  secretName: db": false, "  keyFile: age.txt": false, "": false, "  token:": false,
 	} {
 		if SecretLine(line) != want {

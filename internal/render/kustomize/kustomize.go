@@ -152,7 +152,6 @@ type reading struct {
 // readingKey is what a reading depends on.
 type readingKey struct{ dir, path, root string }
 
-// read collects everything the kustomization reads, or says what it must not.
 // saying hides in what the library says also what is common of what generators put into Secrets. t may be nil.
 func (r *Renderer) saying(t *tree, req render.Request) func(string) string {
 	return func(text string) string {
@@ -166,6 +165,7 @@ func (r *Renderer) saying(t *tree, req render.Request) func(string) string {
 	}
 }
 
+// read collects everything the kustomization reads, or says what it must not.
 func (r *Renderer) read(ctx context.Context, req render.Request) (*tree, error) {
 	src := req.Instance.Kustomize
 	if src == nil {

@@ -65,7 +65,7 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 }
 
 func sealed(name string) error {
-	return fmt.Errorf("%s is encrypted by SOPS, and a store of files decrypts nothing: declare a store {sops: {dir: ...}} of the same directory, and name that one", name)
+	return fmt.Errorf("%s is encrypted by SOPS, and a store of files decrypts nothing: declare a store {sops: {path: ...}} of the same directory, and name that one", name)
 }
 
 // trimLine removes the newline of a text of one line.
