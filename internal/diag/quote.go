@@ -14,12 +14,13 @@ type Quotable struct {
 	yaml, none bool
 	lines      []string
 	hidden     map[int]bool // by the line that a document begins with
+	secret     map[int]bool // by line
 }
 
 // NewQuotable is a file of that name and content.
 func NewQuotable(name string, data []byte) *Quotable {
 	ext := strings.ToLower(filepath.Ext(name))
-	q := &Quotable{lines: strings.Split(string(data), "\n"), hidden: map[int]bool{}, yaml: slices.Contains([]string{".yaml", ".yml", ".json"}, ext)}
+	q := &Quotable{lines: strings.Split(string(data), "\n"), hidden: map[int]bool{}, secret: map[int]bool{}, yaml: slices.Contains([]string{".yaml", ".yml", ".json"}, ext)}
 	q.none = !q.yaml && ext != ".cue" && ext != ".tpl" && filepath.Base(name) != "NOTES.txt"
 	if filepath.Base(name) == "hawser.yaml" {
 		q.yaml = false // says by its name what it is
@@ -28,12 +29,21 @@ func NewQuotable(name string, data []byte) *Quotable {
 }
 
 // Line is a line of the file, counted from 1; false where there is none, or where it is not quoted: in the declaration of a Secret,
-// in a kubeconfig, in what is no document.
-func (q *Quotable) Line(n int) (string, bool) {
+// in a kubeconfig, in what is no document, or where secret says so, which is asked once for each line: many messages may be about a long one.
+func (q *Quotable) Line(n int, secret func(line string) bool) (string, bool) {
 	if n < 1 || n > len(q.lines) || q.none || q.yaml && q.isHidden(n-1) {
 		return "", false
 	}
-	return strings.TrimRight(q.lines[n-1], "\r"), true
+	text := strings.TrimRight(q.lines[n-1], "\r")
+	hidden, known := q.secret[n]
+	if !known {
+		hidden = secret(text)
+		q.secret[n] = hidden
+	}
+	if hidden {
+		return "", false
+	}
+	return text, true
 }
 
 var (

@@ -30,8 +30,21 @@ func TestQuotable(t *testing.T) {
 		"an object beside another": {"a.yaml", "password: x\n---\n" + object, 4, true},
 		"no line":                  {"a.yaml", object, 9, false},
 	} {
-		if line, ok := NewQuotable(c.file, []byte(c.text)).Line(c.line); ok != c.want || !ok && line != "" {
+		if line, ok := NewQuotable(c.file, []byte(c.text)).Line(c.line, func(string) bool { return false }); ok != c.want || !ok && line != "" {
 			t.Errorf("%s: %q %t", name, line, ok)
 		}
+	}
+}
+
+// A line is asked about once, however many messages quote it, and is not quoted where it is secret.
+func TestSecretLineIsAskedOnce(t *testing.T) {
+	q, asked := NewQuotable("a.cue", []byte("a: 1\nb: 2\n")), 0
+	for range 3 {
+		if _, ok := q.Line(2, func(line string) bool { asked++; return line == "b: 2" }); ok {
+			t.Error("a secret line is quoted")
+		}
+	}
+	if line, ok := q.Line(1, func(string) bool { asked++; return false }); line != "a: 1" || !ok || asked != 2 {
+		t.Errorf("%q %v, asked %d times", line, ok, asked)
 	}
 }

@@ -23,8 +23,8 @@ func quote(o *out, pos diag.Pos, object string) {
 		q = diag.NewQuotable(pos.File, data)
 		o.quoted[pos.File] = q
 	}
-	text, ok := q.Line(pos.Line)
-	if !ok || fleet.SecretLine(text) {
+	text, ok := q.Line(pos.Line, fleet.SecretLine)
+	if !ok {
 		return
 	}
 	before, placed := text, pos.Column > 0
