@@ -41,12 +41,14 @@ sandbox:
 	@sandbox/build.sh bin/hawser-sandbox >/dev/null
 
 # Three streams of `go test -json` go into one file of results: this module, the sandbox's, and the acceptance check,
-# which reads what the other two did. The last line is the total of all, the one before it says how long it took.
+# which reads what the other two did. The sandbox's tests wait more than they compute: they run beside the others, and are
+# told behind them. The last line is the total of all, the one before it says how long it took.
 test: build ## every test, real API servers included; then docs/acceptance.md against what ran
 	@mkdir -p dist && rm -f $(RESULTS)
 	@$(GO) build -o dist/testreport ./internal/acceptance/cmd/testreport
-	@{ $(GO) test $(TESTFLAGS) -p $(PARALLEL) ./... || echo '{"Action":"exit","Output":"go test of hawser failed"}'; } | $(REPORT) $(AGAIN) -more
-	@{ $(IN_SANDBOX) $(GO) test $(TESTFLAGS) -p 1 ./... || echo '{"Action":"exit","Output":"go test of the sandbox failed"}'; } | $(REPORT) -more
+	@trap 'kill 0' INT; { $(IN_SANDBOX) $(GO) test $(TESTFLAGS) -p 1 ./... || echo '{"Action":"exit","Output":"go test of the sandbox failed"}'; } >dist/sandbox-tests.json & \
+	{ $(GO) test $(TESTFLAGS) -p $(PARALLEL) ./... || echo '{"Action":"exit","Output":"go test of hawser failed"}'; } | $(REPORT) $(AGAIN) -more; \
+	told=$$?; wait; $(REPORT) -more <dist/sandbox-tests.json && exit $$told
 	@{ HAWSER_TEST_RESULTS=$(RESULTS) $(GO) test -json -count=1 ./internal/acceptance || echo '{"Action":"exit","Output":"the acceptance check failed"}'; } | $(REPORT) -since $(STARTED)
 
 lint: vet ## gofmt, go vet, the house rules (internal/arch), staticcheck

@@ -206,6 +206,7 @@ func withKeys(c bomb, keys string) bomb {
 
 // TestMoreBombs is TestBombs for charts' schemas and subcharts, other programs' files and other commands.
 func TestMoreBombs(t *testing.T) {
+	t.Parallel()
 	for name, c := range moreBombs(t) {
 		t.Run(name, func(t *testing.T) { c.explode(t, "") })
 	}

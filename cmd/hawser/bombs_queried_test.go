@@ -70,6 +70,7 @@ func queriedBombs(t *testing.T) map[string]bomb {
 
 // TestQueriedBombs is TestBombs for what a Secret of a cluster holds, which somebody else may write.
 func TestQueriedBombs(t *testing.T) {
+	t.Parallel()
 	for name, c := range queriedBombs(t) {
 		t.Run(name, func(t *testing.T) { c.explode(t, "") })
 	}

@@ -90,6 +90,7 @@ func recordedBombs(t *testing.T) map[string]bomb {
 
 // TestRecordedBombs is TestBombs for what a cluster keeps of releases, which its administrator may write.
 func TestRecordedBombs(t *testing.T) {
+	t.Parallel()
 	for name, c := range recordedBombs(t) {
 		t.Run(name, func(t *testing.T) { c.explode(t, "") })
 	}

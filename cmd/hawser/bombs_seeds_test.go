@@ -258,6 +258,7 @@ var seedBombs = []struct {
 // is combined: aliases, nesting, repetition, long texts, ranges, loops, in every kind of file. HAWSER_TEST_SEED=N begins elsewhere;
 // HAWSER_TEST_SEEDS=N tries so many, however long that takes.
 func TestGrownBombs(t *testing.T) {
+	t.Parallel()
 	const most, enough = 90, 20 * time.Second
 	from := testseed.From(t)
 	count, err := strconv.Atoi(os.Getenv("HAWSER_TEST_SEEDS"))

@@ -194,6 +194,7 @@ func servedBombs(t *testing.T) map[string]bomb {
 
 // TestServedBombs is TestBombs for what is fetched: less than 1 MiB on the way.
 func TestServedBombs(t *testing.T) {
+	t.Parallel()
 	for name, c := range servedBombs(t) {
 		t.Run(name, func(t *testing.T) { c.explode(t, "") })
 	}

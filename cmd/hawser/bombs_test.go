@@ -174,6 +174,7 @@ func aliasBombs() map[string]bomb {
 
 // TestBombs: no input of less than 1 MiB makes the process take 1 GiB or a minute, or crash, whatever kind of file it is.
 func TestBombs(t *testing.T) {
+	t.Parallel()
 	all := bombs(t)
 	maps.Copy(all, aliasBombs())
 	for name, c := range all {

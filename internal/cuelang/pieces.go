@@ -14,6 +14,7 @@ var regexpPiece = lazyregexp.New("(?s)(error parsing regexp: [^`:]*):? ?`(?:.*`|
 var (
 	parsing       = lazyregexp.New(`(?s)error in call to (?:encoding/(?:yaml|json|toml|csv|hex|base64)|net|uuid|time|strconv)\.\w+: (.*)$`)
 	parsedPiece   = lazyregexp.New("(?s)\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|\\B'[^']*'|U\\+[0-9A-F]{4,}")
+	repeatedKey   = lazyregexp.New(`(?s)(duplicate key: ).*$`)
 	templatePiece = lazyregexp.New(`(?s)(error in call to text/template\.\w+: )(?:template: :?(\d+)[: ])?.*$`)
 )
 
@@ -29,7 +30,7 @@ func withoutPieces(text string) string {
 	text = templatePiece.ReplaceAllString(text, "${1}the template is not valid, or fails (line $2)")
 	text = strings.TrimSuffix(text, " (line )")
 	if said := parsing.FindStringSubmatch(text); said != nil {
-		text = strings.TrimSuffix(text, said[1]) + parsedPiece.ReplaceAllString(said[1], `"***"`)
+		text = strings.TrimSuffix(text, said[1]) + repeatedKey.ReplaceAllString(parsedPiece.ReplaceAllString(said[1], `"***"`), `$1"***"`)
 	}
 	return text
 }

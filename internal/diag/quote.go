@@ -37,7 +37,7 @@ func (q *Quotable) Line(n int, secret func(line string) bool) (string, bool) {
 	text := strings.TrimRight(q.lines[n-1], "\r")
 	hidden, known := q.secret[n]
 	if !known {
-		hidden = secret(text)
+		hidden = secret(text) || q.inSecret(n-1, secret)
 		q.secret[n] = hidden
 	}
 	if hidden {
@@ -45,6 +45,44 @@ func (q *Quotable) Line(n int, secret func(line string) bool) (string, bool) {
 	}
 	return text, true
 }
+
+// longestText is how many lines of a text are looked at for what it is the text of.
+const longestText = 200
+
+// inSecret reports whether a line stands in a text of several lines that is a secret, by what it begins with: a key, or the name of the field (password: |).
+// Lines that are indented wrongly, which is what messages are about, belong to it where they look like no field.
+func (q *Quotable) inSecret(at int, secret func(line string) bool) bool {
+	own := q.lines[at]
+	least, fields := indentation(own), strings.Contains(own, ":")
+	for i := at - 1; i >= 0 && i >= at-longestText; i-- {
+		line := strings.TrimSpace(q.lines[i])
+		switch {
+		case line == "":
+		case strings.Contains(line, "-----BEGIN "):
+			return !strings.Contains(line, "CERTIFICATE") && !strings.Contains(line, "PUBLIC ")
+		case strings.Contains(line, "-----END "), line == `"""`, line == "'''":
+			return false
+		case opensText(line):
+			field := strings.TrimRight(line, `|>-+0123456789"'# `)
+			return field != "" && (least > indentation(q.lines[i]) || !fields) && secret(field+" x0x0x0")
+		default:
+			least, fields = min(least, indentation(q.lines[i])), fields || strings.Contains(line, ": ") || strings.HasSuffix(line, ":")
+		}
+	}
+	return false
+}
+
+// opensText reports whether a line ends with what a text of several lines begins with: | and > of YAML, the quotes of CUE behind a field.
+func opensText(line string) bool {
+	if strings.HasSuffix(line, `"""`) || strings.HasSuffix(line, "'''") {
+		return strings.Contains(line, ":")
+	}
+	line = strings.TrimRight(line, "-+0123456789")
+	return strings.HasSuffix(line, ": |") || strings.HasSuffix(line, ": >") || strings.HasSuffix(line, "- |") || strings.HasSuffix(line, "- >")
+}
+
+// indentation is how many blanks a line begins with.
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 var (
 	// document is a line that says what a document is; kindSecret one that says that it holds secrets.

@@ -1,6 +1,9 @@
 package diag
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestQuotable: lines are quoted of what says that it is a document, and not of Secrets, credentials and files that are something else.
 func TestQuotable(t *testing.T) {
@@ -46,5 +49,34 @@ func TestSecretLineIsAskedOnce(t *testing.T) {
 	}
 	if line, ok := q.Line(1, func(string) bool { asked++; return false }); line != "a: 1" || !ok || asked != 2 {
 		t.Errorf("%q %v, asked %d times", line, ok, asked)
+	}
+}
+
+// TestLinesOfASecretText: a line of a text of several lines is not quoted where the text is a secret, also where it is indented wrongly.
+func TestLinesOfASecretText(t *testing.T) {
+	secret := func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "password: x") }
+	const head = "bundle:\n  name: a\n"
+	for name, c := range map[string]struct {
+		file, text string
+		line       int
+		want       bool
+	}{
+		"of a secret":             {"b.yaml", head + "  password: |\n    one\n\n    two: x\n", 6, false},
+		"folded, with a chomp":    {"b.yaml", head + "  password: >2-\n    one\n", 4, false},
+		"indented wrongly":        {"b.yaml", head + "  password: |\nMIIE\n", 4, false},
+		"further down":            {"b.yaml", head + "  password: |\n    one\n MIIE\nMIIF\n", 6, false},
+		"of something else":       {"b.yaml", head + "  script: |\n    one\n", 4, true},
+		"behind a secret":         {"b.yaml", head + "  password: |\n    one\n  c: x\n", 5, true},
+		"a list behind a secret":  {"b.yaml", head + "  password: |\n    one\n  c:\n    - x\n", 6, true},
+		"of CUE":                  {"b.cue", "password: \"\"\"\n\tone\n\t\"\"\"\n", 2, false},
+		"behind it in CUE":        {"b.cue", "password: \"\"\"\n\tone\n\t\"\"\"\n}\n", 4, true},
+		"of a key":                {"b.yaml", head + "  x: |\n    -----BEGIN RSA PRIVATE KEY-----\n    MIIE\n", 5, false},
+		"behind a key":            {"b.yaml", head + "  x: |\n    -----BEGIN PRIVATE KEY-----\n    MIIE\n    -----END PRIVATE KEY-----\n  y: [\n", 7, true},
+		"of a certificate":        {"b.yaml", head + "  x: |\n    -----BEGIN CERTIFICATE-----\n    MIIE\n", 5, true},
+		"further than looked for": {"b.yaml", head + "  password: |\n" + strings.Repeat("    one\n", longestText+1) + "    c\n", longestText + 5, true},
+	} {
+		if _, ok := NewQuotable(c.file, []byte(c.text)).Line(c.line, secret); ok != c.want {
+			t.Errorf("%s: %t", name, ok)
+		}
 	}
 }

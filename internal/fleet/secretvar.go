@@ -35,6 +35,9 @@ var shortEnds = []string{"PW", "PWD"}
 // noKeys are words that end in KEY and are none.
 var noKeys = []string{"MONKEY", "SURVEYMONKEY", "TURKEY", "HOTKEY", "HOCKEY", "JOCKEY", "WHISKEY", "DONKEY", "LACKEY", "MICKEY", "MALARKEY", "SMOKEY", "TURNKEY"}
 
+// plainEnds are last words of names that say something about a secret, and are none: TOKEN_TTL, AUTH_MODE, SECRET_NAME.
+var plainEnds = []string{"TTL", "MODE", "ENABLED", "DISABLED", "TIMEOUT", "EXPIRY", "LENGTH", "COUNT", "TYPE", "ALGORITHM", "NAME", "NAMES", "NAMESPACE"}
+
 // SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
 func SecretVar(name, value string) bool { return SecretName(name) || secretForm(value) }
 
@@ -71,7 +74,7 @@ func secretForm(text string) bool {
 
 // SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
 // or '.'), or two of them, are known ones, whatever number or version stands behind them (TOKEN2, KEYV2); SESSION is one by itself alone. The shell's own PWD and
-// OLDPWD are not, nor is the number of a desktop's session.
+// OLDPWD are not, nor are the number of a desktop's session, a public key, and what says how long or of what kind a secret is.
 func SecretName(name string) bool {
 	upper := strings.ToUpper(name)
 	if upper == "PWD" || upper == "OLDPWD" || upper == "XDG_SESSION_ID" {
@@ -80,7 +83,10 @@ func SecretName(name string) bool {
 	if strings.TrimRight(upper, "0123456789") == "SESSION" {
 		return true
 	}
-	upper = strings.NewReplacer("COMPASS", "", "BYPASS", "").Replace(upper)
+	if last := upper[strings.LastIndexAny(upper, "_-.")+1:]; last != upper && slices.Contains(plainEnds, last) {
+		return false
+	}
+	upper = strings.NewReplacer("PUBLIC_KEY", "", "PUBLIC-KEY", "", "COMPASS", "", "BYPASS", "").Replace(upper)
 	before := ""
 	for _, word := range strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
 		if slices.Contains(numberedWords, word) {
