@@ -465,4 +465,6 @@ func (rig *hostileRig) all(atOnce int, cases []hostileCase) {
 }
 
 // bigAnswer reports whether a fault's answers are big.
-func bigAnswer(fault string) bool { return strings.HasPrefix(fault, "bomb") || strings.HasPrefix(fault, "endless") }
+func bigAnswer(fault string) bool {
+	return strings.HasPrefix(fault, "bomb") || strings.HasPrefix(fault, "endless")
+}
