@@ -28,8 +28,8 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 		f := diag.Warnf(diag.CodeNoReference, "this is no reference, and goes out as it is written")
 		f.Pos, f.Path = diag.Pos(x.Pos), at.String()
 		switch place := referenceIn(s); {
-		case isVariable(s):
-			f.Code, f.What = codeMistaken, "${NAME} is plain data here, and goes out as it is written"
+		case variable(s) != "":
+			f.Code, f.What = codeMistaken, variable(s)+" is plain data here, and goes out as it is written"
 			f.Fix = "nothing of the environment is put in: a secret is ref://[STORE:]NAME of a store (env), another value {$cluster: values.NAME} with --runtime-from-env; where the program itself reads the variable, it is right"
 		case strings.HasPrefix(s, secret.Sealed):
 			f.Code, f.What = codeMistaken, "what SOPS encrypted is plain data here, and goes out as it is written"
@@ -53,21 +53,6 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 
 // codeMistaken is the code of the warning about data that was hardly meant as such.
 const codeMistaken = "value-mistaken"
-
-// isVariable reports whether a text is the name of a variable of the environment as shells write it, ${API_TOKEN}, and nothing else.
-func isVariable(s string) bool {
-	name, open := strings.CutPrefix(s, "${")
-	name, closed := strings.CutSuffix(name, "}")
-	return open && closed && name != "" && (name[0] < '0' || name[0] > '9') &&
-		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
-}
-
-// ofOthers reports whether a text is a reference to a secret as vals, helm-secrets, Argo CD's plug-in for Vault and 1Password write them.
-func ofOthers(s string) bool {
-	scheme, _, _ := strings.Cut(s, "://")
-	return strings.HasPrefix(s, "ref+") && len(scheme) < len(s) && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+") == "" || strings.HasPrefix(s, "secrets://") ||
-		strings.HasPrefix(s, "op://") || strings.HasPrefix(s, "<path:") && strings.Contains(s, "#") && strings.HasSuffix(s, ">")
-}
 
 // guessed are the fields that people write below from who look for a secret, guessedObjects who look for an object of a cluster.
 var (
@@ -112,30 +97,4 @@ func mistakenStruct(x *v1alpha1.Value) *diag.Finding {
 	n := diag.Warnf(codeMistaken, "%s is plain data here, and goes out as it is written", name)
 	n.Fix = fix
 	return &n
-}
-
-// referenceIn is where ref:// begins in a text, spaces before it left out, in letters of any case and at the beginning also
-// with one slash; below 0 where it does not, or is the end of a longer word (href://).
-func referenceIn(s string) int {
-	s = strings.TrimSpace(s)
-	for from := 0; ; {
-		colon := strings.Index(s[from:], ":/")
-		if colon < 0 {
-			return -1
-		}
-		colon += from
-		from = colon + 2
-		begin := colon - len("ref")
-		if begin < 0 || !strings.EqualFold(s[begin:colon], "ref") || begin > 0 && partOfName(s[begin-1]) {
-			continue
-		}
-		if begin == 0 || strings.HasPrefix(s[from:], "/") {
-			return begin
-		}
-	}
-}
-
-// partOfName reports whether a byte before a scheme is a part of it, or makes it a part of an address or an expression.
-func partOfName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+-._/?&#$", c) >= 0
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 // Scheme starts every reference to a secret.
@@ -39,6 +40,9 @@ func ParseRef(s string) (Ref, error) {
 	rest, ok := strings.CutPrefix(s, Scheme)
 	if !ok {
 		return Ref{}, fmt.Errorf("a reference starts with %s", Scheme)
+	}
+	if written := strings.TrimRightFunc(s, unicode.IsSpace); written != s {
+		return Ref{}, fmt.Errorf("%s has a blank or a line end behind it: write it without, or as %%20 where it belongs to the name", strings.SplitN(written, "?", 2)[0])
 	}
 	r := Ref{Store: DefaultStore}
 	rest, query, _ := strings.Cut(rest, "?")

@@ -16,3 +16,20 @@ func TestWrongReferenceIsNamedWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestBlankBehindAReference: what stands behind a reference is no part of the name that it has, unless it is written as such; it is told as what it
+// is, as nobody sees it in "the variable ADMIN_TOKEN is not set".
+func TestBlankBehindAReference(t *testing.T) {
+	for _, text := range []string{"ref://ADMIN_TOKEN ", "ref://ADMIN_TOKEN\n", "ref://ADMIN_TOKEN\t ", "ref://ADMIN_TOKEN\u00a0"} {
+		if _, err := ParseRef(text); err == nil || !strings.Contains(err.Error(), "ref://ADMIN_TOKEN has a blank or a line end behind it") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	r, err := ParseRef("ref://files:a b/c%20")
+	if err != nil || r.Path != "a b" || r.Property != "c " {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if back, err := ParseRef(r.String()); err != nil || back != r {
+		t.Errorf("%s: %+v, %v", r, back, err)
+	}
+}
