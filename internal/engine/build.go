@@ -106,7 +106,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 		if fs = append(fs, r.refs(t, s).StandIns()...); !req.Placeholders {
 			fs = fleetplan.Unprintable(fs, req.Publish)
 		}
-		out.Reads, out.StoreNamespaces = append(out.Reads, latevalues.Objects(r.refs(t, s).Sources())...), r.reader.Namespaces()
+		out.Reads = append(append(out.Reads, latevalues.Objects(r.refs(t, s).Sources())...), r.reader.Led()...)
 		out.Findings = append(out.Findings, fs.OnCluster(t.Cluster.Name)...)
 		if req.Recorded {
 			refs, fs := r.named(ctx, t, spec.Name)

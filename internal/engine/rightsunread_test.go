@@ -53,7 +53,7 @@ func TestRolesWithoutReading(t *testing.T) {
 			codes[f.Code] = true
 		}
 		if has := len(out.Items) > 0 && len(out.Items[0].Objects) > 0; out.Bundle != r.name || has != known || !codes["query"] || codes["unknown-rights"] == known ||
-			codes["secret-not-read"] != known || !codes["unrecorded-rights"] || !slices.Equal(out.StoreNamespaces, []string{r.name}) {
+			codes["secret-not-read"] != known || !codes["unrecorded-rights"] || slices.Contains(out.Reads, object.Ref{Kind: "Secret", Namespace: r.name, Name: "db"}) != known {
 			t.Errorf("%s: %+v", value, out)
 		}
 	}

@@ -114,9 +114,8 @@ type BuildResult struct {
 	Clusters []string
 	Whole    bool
 	Findings diag.Findings
-	// Reads are the objects in the clusters that values are taken from, StoreNamespaces where stores read Secrets.
-	Reads           []object.Ref
-	StoreNamespaces []string
+	// Reads are the objects in the clusters that values are taken from, and the Secrets that references lead to.
+	Reads []object.Ref
 	// Recorded are the objects that the clusters' records name, where they were asked for.
 	Recorded []object.Ref
 	// Mask hides the secret values that this run came to know, for masked output.

@@ -78,15 +78,12 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 	return nil
 }
 
-// readsOf are the rules, by namespace, for what values are taken from: single objects, and the Secrets of stores.
+// readsOf are the rules, by namespace, for what values are taken from, object by object.
 func readsOf(r *fleetplan.BuildResult) map[string][]rule {
 	out := map[string][]rule{}
 	for _, ref := range slices.CompactFunc(slices.SortedFunc(slices.Values(r.Reads), object.Ref.Compare), func(a, b object.Ref) bool { return a == b }) {
 		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: ref.Group, Kind: ref.Kind})
 		out[ref.Namespace] = append(out[ref.Namespace], rule{[]string{ref.Group}, []string{plural.Resource}, []string{"get"}, []string{ref.Name}})
-	}
-	for _, namespace := range r.StoreNamespaces {
-		out[namespace] = append(out[namespace], rule{[]string{""}, []string{"secrets"}, []string{"get"}, nil})
 	}
 	return out
 }

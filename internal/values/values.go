@@ -17,6 +17,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/once"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/secret"
@@ -67,6 +68,7 @@ type Reader struct {
 	mu     sync.Mutex
 	stores map[string]*once.Value[secret.Store] // by name, and cluster where one belongs to it
 	asked  map[string]*once.Value[string]
+	led    map[object.Ref]bool
 }
 
 // New returns a Reader without any answer yet.
@@ -74,21 +76,14 @@ func New(o Options) *Reader {
 	if o.Redactor == nil {
 		o.Redactor = redact.New()
 	}
-	return &Reader{options: o, stores: map[string]*once.Value[secret.Store]{}, asked: map[string]*once.Value[string]{}}
+	return &Reader{options: o, stores: map[string]*once.Value[secret.Store]{}, asked: map[string]*once.Value[string]{}, led: map[object.Ref]bool{}}
 }
 
-// Namespaces are those whose Secrets the fleet's stores read on every target cluster, sorted: the rights a run needs.
-func (r *Reader) Namespaces() []string {
-	var out []string
-	if r.options.Fleet != nil {
-		for _, s := range r.options.Fleet.SecretStores {
-			if s.Kube != nil {
-				out = append(out, s.Kube.Namespace)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+// Led are the Secrets of target clusters to which references led that were to be resolved, sorted: the rights a run needs.
+func (r *Reader) Led() []object.Ref {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(r.led), object.Ref.Compare)
 }
 
 // Resolve gives the value of a reference, already known to the redactor. The finding says why there is none; its caller
@@ -101,6 +96,7 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 	}
 	on := ""
 	if spec.Kube != nil {
+		r.leads(object.Ref{Kind: "Secret", Namespace: spec.Kube.Namespace, Name: ref.Path})
 		if t.Secrets == nil {
 			f := diag.Warnf(CodeNotRead, "%s stands for itself: the cluster was not asked", ref)
 			return ref.String(), "", &f
@@ -141,6 +137,13 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 		return "", "", &f
 	}
 	return value, "", nil
+}
+
+// leads keeps that a reference leads to a Secret of a target cluster.
+func (r *Reader) leads(to object.Ref) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.led[to] = true
 }
 
 // remedy is what to do where a store gives no value for a reference, and why: err.

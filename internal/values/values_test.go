@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/secret"
 )
@@ -173,7 +175,7 @@ func TestResolveWithoutFleet(t *testing.T) {
 	if got != "" || f == nil || !strings.Contains(f.Fix, "secretStores: {default: {env: {}}}") {
 		t.Errorf("%q, %v", got, f)
 	}
-	if r.Namespaces() != nil {
+	if len(r.Led()) > 0 {
 		t.Error("no fleet needs no cluster")
 	}
 }
@@ -201,7 +203,7 @@ func TestAskedOnce(t *testing.T) {
 	if n := asked.Load(); n != 1+3+1 {
 		t.Errorf("the stores were asked %d times, want 5", n)
 	}
-	if got := r.Namespaces(); len(got) != 1 || got[0] != "vault" {
-		t.Errorf("namespaces: %v", got)
+	if got := r.Led(); !slices.Equal(got, []object.Ref{{Kind: "Secret", Namespace: "vault", Name: "db"}}) {
+		t.Errorf("led to %v", got)
 	}
 }
