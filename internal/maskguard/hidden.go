@@ -34,6 +34,13 @@ type place struct {
 	path   string
 	text   string
 	weight int
+	// from are the references whose value is hidden there, as far as they are known.
+	from []string
+}
+
+// Namer knows what the values are called that an instance takes and that stand in a text (redact.Redactor.Sources).
+type Namer interface {
+	Sources(instance, text string) []string
 }
 
 // at is a place of an object, at a path of which text is shown.
@@ -103,7 +110,14 @@ func Hidden(p *plan.Plan, bodies map[object.Ref]object.Object, base func() map[o
 		f := diag.Warnf("hidden-by-own", "an image, a label, a name or a port is hidden, which holds a secret of this instance")
 		f.Instance = instance
 		f.Because("a change of it is not seen: " + list(hides))
+		var from []string
+		for _, p := range hides {
+			from = append(from, p.from...)
+		}
 		f.Fix = "what everybody may know (the name of a user, of a host) is better no reference: write it into the values, or keep it in a ConfigMap"
+		if slices.Sort(from); len(from) > 0 {
+			f.Fix += "; it is the value of " + strings.Join(slices.Compact(from), " and of ")
+		}
 		out = append(out, f)
 	}
 	return out
@@ -132,7 +146,11 @@ func (h hides) in(o object.Object, fields []plan.FieldChange) (others, own []pla
 				}
 			}
 			if byOwn && (neversecret.Named(h.ref.Group, h.ref.Kind, s.steps) || object.Names(s.steps)) {
-				own = append(own, h.at(s.path))
+				p := h.at(s.path)
+				if namer, knows := h.m.(Namer); knows {
+					p.from = namer.Sources(h.instance, s.text)
+				}
+				own = append(own, p)
 			}
 		})
 	}

@@ -45,6 +45,8 @@ func TestHiddenByOwnPlaces(t *testing.T) {
 	m := &redact.Redactor{}
 	m.AddFor("pay", "acme")
 	m.AddFor("pay", "8443")
+	m.Called("pay", "acme", "ref://TENANT")
+	m.Called("pay", "other", "ref://OTHER")
 	labels := map[string]any{"app": "acme"}
 	o := object.Object{Instance: "pay", Body: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"name": "acme", "namespace": "acme", "labels": map[string]any{object.LabelBundle: "acme", object.LabelInstance: "acme"}},
@@ -55,7 +57,7 @@ func TestHiddenByOwnPlaces(t *testing.T) {
 	const want = `not seen: Deployment acme/acme spec.selector.matchLabels.app, Deployment acme/acme spec.template.metadata.labels.app, ` +
 		`Deployment acme/acme spec.template.spec.containers[name="a"].env[name="U"].valueFrom.secretKeyRef.key, ` +
 		`Deployment acme/acme spec.template.spec.containers[name="a"].ports[0].containerPort, Deployment acme/acme spec.template.spec.containers[name="a"].ports[0].name`
-	if len(w.found) != 1 || w.found[0].Code != "hidden-by-own" || !strings.HasSuffix(w.found[0].Why, want) {
+	if len(w.found) != 1 || w.found[0].Code != "hidden-by-own" || !strings.HasSuffix(w.found[0].Why, want) || !strings.HasSuffix(w.found[0].Fix, "; it is the value of ref://TENANT") {
 		t.Errorf("%+v", w.found)
 	}
 	meta := w.plan.Changes[0].Content["metadata"].(map[string]any)
@@ -135,7 +137,7 @@ type shown struct {
 // none is for objects of which nothing is known as they were declared before.
 func none() map[object.Ref]object.Object { return nil }
 
-type found struct{ Code, Why string }
+type found struct{ Code, Why, Fix string }
 
 func shownBy(m *redact.Redactor, o object.Object, was map[string]any) shown {
 	marked := o.MarkSecrets(func(text string) string { return m.Value(o.Instance, text) }, func(text string) string { return m.Own(o.Instance, text) },
@@ -152,7 +154,7 @@ func shownBy(m *redact.Redactor, o object.Object, was map[string]any) shown {
 		return out
 	}
 	for _, f := range Hidden(p, bodies, none, m) {
-		out.found = append(out.found, found{f.Code, f.Why})
+		out.found = append(out.found, found{f.Code, f.Why, f.Fix})
 	}
 	if was != nil {
 		p.Changes = append(p.Changes, plan.Change{Ref: o.Ref(), Action: plan.Update, Instance: o.Instance, Fields: plan.FieldChanges(marked, was, o.Body, m.Redact, object.Setters{})})

@@ -40,6 +40,8 @@ type Redactor struct {
 	sent, said sent
 	// heard knows what is hidden in messages alone (AddHeard), nil for nothing.
 	heard *Redactor
+	// sources are what values are called (Called).
+	sources []source
 	// built are finders that fit what is known, by what they are for.
 	built map[string]*finder
 }

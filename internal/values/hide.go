@@ -21,10 +21,11 @@ import (
 // Runtime makes the secret runtime values that went into the declaration of an instance secret for it: those that the
 // documents use and that stand there, in whatever form.
 func (r *Reader) Runtime(values map[string]fleet.Value, uses func(name string) bool, instances ...v1alpha1.Instance) {
-	used := map[string]*redact.Redactor{}
+	used, names := map[string]*redact.Redactor{}, map[string][]string{}
 	for name, v := range values {
 		if v.Secret && v.Value != "" && uses(name) {
 			used[v.Value] = redact.New(v.Value)
+			names[v.Value] = append(names[v.Value], name)
 		}
 	}
 	if len(used) == 0 {
@@ -35,6 +36,9 @@ func (r *Reader) Runtime(values map[string]fleet.Value, uses func(name string) b
 		for value, alone := range used {
 			if alone.Value("", declared) != declared {
 				r.options.Redactor.AddFor(in.Name, value)
+				for _, name := range names[value] {
+					r.options.Redactor.Called(in.Name, value, "the runtime value "+name)
+				}
 			}
 		}
 	}

@@ -130,6 +130,7 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 	}
 	if err == nil {
 		r.options.Redactor.AddFor(t.Instance, value)
+		r.options.Redactor.Called(t.Instance, value, ref.String())
 	}
 	if err != nil {
 		f := none(ref)
