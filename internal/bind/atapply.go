@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -102,8 +101,8 @@ func Shown(body map[string]any, unknown map[string]bool, after []string, preview
 				return out
 			}
 		}
-		if text, err := json.Marshal(v); unknown[path] && err == nil {
-			return ShownAs(string(text), after, preview)
+		if text, err := object.Shown(v); unknown[path] && err == nil {
+			return ShownAs(text, after, preview)
 		}
 		return v
 	}

@@ -40,3 +40,11 @@ func TestShown(t *testing.T) {
 		t.Error("the body is changed")
 	}
 }
+
+// A preview has its characters, and none that are escaped for HTML.
+func TestPreviewsHaveTheirCharacters(t *testing.T) {
+	got := Shown(map[string]any{"a": "x & <y>"}, map[string]bool{"a": true}, []string{"m"}, true)
+	if want := "known after m (preview x & <y>)"; got["a"] != want {
+		t.Errorf("%v, want %s", got["a"], want)
+	}
+}

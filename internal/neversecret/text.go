@@ -24,7 +24,7 @@ func Text(group, kind string, path []string, text string, mask, own func(text st
 	} else if t.hidden {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(strings.Contains(text, `\u003`) || strings.Contains(text, `\u0026`))
+		enc.SetEscapeHTML(false)
 		if enc.Encode(out) != nil {
 			return Mask(group, kind, path, mask, own)(text)
 		}

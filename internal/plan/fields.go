@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"hawser.dev/hawser/internal/neversecret"
@@ -30,11 +28,11 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 }
 
 func fieldValue(r object.Ref, path []string, v any, there bool, redact func(string) string) string {
-	data, err := json.Marshal(v)
+	text, err := object.Shown(v)
 	if err != nil || !there {
 		return ""
 	}
-	return neversecret.Text(r.Group, r.Kind, path, string(data), redact, object.AsNamed, pathmask.Key(redact, object.AsNamed))
+	return neversecret.Text(r.Group, r.Kind, path, text, redact, object.AsNamed, pathmask.Key(redact, object.AsNamed))
 }
 
 // Untold reports whether a change writes another declaration of an object over the last one, and nobody has said yet which

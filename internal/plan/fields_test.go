@@ -42,6 +42,19 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// Values are shown with the characters that they have, beside what is hidden too: <, > and & are escaped for HTML alone.
+func TestFieldChangesShowCharactersAsTheyAre(t *testing.T) {
+	body := func(page, pair string) map[string]any {
+		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}, "data": map[string]any{"page": page}, "list": []any{pair}}
+	}
+	o := object.Object{Body: body("<h1>wiki & more</h1>", "hush & c")}
+	got := FieldChanges(o, body("<h1>wiki</h1>", "a & b"), o.Body, func(s string) string { return strings.ReplaceAll(s, "hush", "***") }, object.Setters{})
+	want := []FieldChange{{Path: "data.page", Old: `"<h1>wiki</h1>"`, New: `"<h1>wiki & more</h1>"`}, {Path: "list", Old: `["a & b"]`, New: `["*** & c"]`}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 // TestFieldChangesOfLists: an adopted object's lists have other entries in another order. What is secret in ours is hidden
 // in theirs by the keys of the entries, never by position, and what only stands in the same place is shown.
 func TestFieldChangesOfLists(t *testing.T) {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -24,15 +23,15 @@ func (p *Plan) ShowMade(bodies, shown map[object.Ref]object.Object, named []obje
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for _, d := range object.Diff(bodies[ch.Ref].Body, as.Body, object.Mask{}) {
-			old, _ := json.Marshal(d.Old)
-			now, _ := json.Marshal(d.New)
+			old, _ := object.Shown(d.Old)
+			now, _ := object.Shown(d.New)
 			for j, f := range ch.Fields {
 				switch {
 				case f.Hidden || f.New == "":
 				case f.Path == d.Path:
-					ch.Fields[j].New = redact(string(now))
+					ch.Fields[j].New = redact(now)
 				case strings.HasPrefix(d.Path, f.Path): // it is a part of what is shown whole
-					ch.Fields[j].New = strings.ReplaceAll(f.New, string(old), string(now))
+					ch.Fields[j].New = strings.ReplaceAll(f.New, old, now)
 				}
 			}
 		}

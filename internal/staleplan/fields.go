@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"hawser.dev/hawser/internal/object"
 )
 
 // Fields compares a saved value with one of now, both as their JSON is, and says of each field that differs which it is and
@@ -103,15 +106,13 @@ func text(v any) string {
 	if empty(v) {
 		return "nothing"
 	}
-	data, err := json.Marshal(v)
-	s, isString := v.(string)
+	s, err := object.Shown(v)
+	name, isString := v.(string)
 	switch {
 	case err != nil:
 		return "unreadable"
 	case isString:
-		s = fmt.Sprintf("%q", s)
-	default:
-		s = string(data)
+		s = strconv.Quote(name)
 	}
 	if len(s) > longestShown {
 		return strings.ToValidUTF8(s[:longestShown], "") + "..."

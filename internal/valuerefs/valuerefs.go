@@ -7,7 +7,6 @@ package valuerefs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -332,8 +331,8 @@ func show(ch *plan.Change, body object.Object, preview bool) {
 		switch {
 		case among && !f.Hidden && !ch.Fields[i].Hidden && ch.Fields[i].New != "":
 			as := bind.ShownAs(ch.Fields[i].New, ch.After, preview)
-			if text, err := json.Marshal(as); as != ch.Fields[i].New && err == nil {
-				ch.Fields[i].New = string(text)
+			if text, err := object.Shown(as); as != ch.Fields[i].New && err == nil {
+				ch.Fields[i].New = text
 			}
 		case !among && adds(*ch) && !left(ch.Ignore, f.Path):
 			if within(ch.Fields[:told], f.Path) {
