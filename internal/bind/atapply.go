@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/redact"
 )
@@ -101,7 +102,7 @@ func Shown(body map[string]any, unknown map[string]bool, after []string, preview
 				return out
 			}
 		}
-		if text, err := object.Shown(v); unknown[path] && err == nil {
+		if text, err := diag.JSON(v); unknown[path] && err == nil {
 			return ShownAs(text, after, preview)
 		}
 		return v

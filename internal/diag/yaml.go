@@ -73,19 +73,25 @@ func (q *quoter) marked(data []byte) []byte {
 	return out.Bytes()
 }
 
+// JSON is v as compact JSON for people's eyes: <, > and & stand as they are.
+func JSON(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
 // token is a string of JSON, or the word for it.
 func (q *quoter) token(literal string) string {
 	var text string
 	if json.Unmarshal([]byte(literal), &text) != nil {
 		return literal
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(text) != nil {
+	plain, err := JSON(text)
+	if err != nil {
 		return literal
 	}
-	plain := strings.TrimSuffix(b.String(), "\n")
 	quoted := unordered(plain, long)
 	if quoted == plain && unordered(text, long) == text {
 		return literal

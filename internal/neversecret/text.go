@@ -1,11 +1,12 @@
 package neversecret
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"hawser.dev/hawser/internal/diag"
 )
 
 // Text is a text at a path of an object as it is shown: where it is JSON each text and number in it passes by itself through what Mask says at its
@@ -22,13 +23,11 @@ func Text(group, kind string, path []string, text string, mask, own func(text st
 	if _, number := value.(json.Number); number && t.hidden {
 		text, _ = out.(string)
 	} else if t.hidden {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if enc.Encode(out) != nil {
+		shown, err := diag.JSON(out)
+		if err != nil {
 			return Mask(group, kind, path, mask, own)(text)
 		}
-		text = strings.TrimSuffix(b.String(), "\n")
+		text = shown
 	}
 	return Mask(group, kind, path, own, own)(text)
 }

@@ -161,15 +161,6 @@ func DigestJSON(v any) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Shown is v as compact JSON for people's eyes: <, > and & stand as they are.
-func Shown(v any) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
 // OwnerID is the fixed-length id of a bundle: the first 20 hex digits of the SHA-256 of hub UID, hub namespace and
 // bundle name, each followed by NUL. For bundles from files the first two are empty.
 func OwnerID(hubUID, hubNamespace, bundle string) string {

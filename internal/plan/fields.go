@@ -3,6 +3,7 @@ package plan
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/neversecret"
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/pathmask"
@@ -28,7 +29,7 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 }
 
 func fieldValue(r object.Ref, path []string, v any, there bool, redact func(string) string) string {
-	text, err := object.Shown(v)
+	text, err := diag.JSON(v)
 	if err != nil || !there {
 		return ""
 	}

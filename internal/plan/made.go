@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/object"
 )
 
@@ -23,8 +24,8 @@ func (p *Plan) ShowMade(bodies, shown map[object.Ref]object.Object, named []obje
 		}
 		ch.Fields = slices.Clone(ch.Fields)
 		for _, d := range object.Diff(bodies[ch.Ref].Body, as.Body, object.Mask{}) {
-			old, _ := object.Shown(d.Old)
-			now, _ := object.Shown(d.New)
+			old, _ := diag.JSON(d.Old)
+			now, _ := diag.JSON(d.New)
 			for j, f := range ch.Fields {
 				switch {
 				case f.Hidden || f.New == "":

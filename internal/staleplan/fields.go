@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hawser.dev/hawser/internal/object"
+	"hawser.dev/hawser/internal/diag"
 )
 
 // Fields compares a saved value with one of now, both as their JSON is, and says of each field that differs which it is and
@@ -106,7 +106,7 @@ func text(v any) string {
 	if empty(v) {
 		return "nothing"
 	}
-	s, err := object.Shown(v)
+	s, err := diag.JSON(v)
 	name, isString := v.(string)
 	switch {
 	case err != nil:

@@ -331,7 +331,7 @@ func show(ch *plan.Change, body object.Object, preview bool) {
 		switch {
 		case among && !f.Hidden && !ch.Fields[i].Hidden && ch.Fields[i].New != "":
 			as := bind.ShownAs(ch.Fields[i].New, ch.After, preview)
-			if text, err := object.Shown(as); as != ch.Fields[i].New && err == nil {
+			if text, err := diag.JSON(as); as != ch.Fields[i].New && err == nil {
 				ch.Fields[i].New = text
 			}
 		case !among && adds(*ch) && !left(ch.Ignore, f.Path):
