@@ -49,8 +49,8 @@ func Verify(saved, now *plan.Plan, sameDigest func(saved, now string) bool, show
 	for _, ref := range refs {
 		if what := differs(before[ref], after[ref], sameDigest, shown); what != "" {
 			f := staleObject(ref, what)
-			if !shown && otherwise(before[ref], after[ref], sameDigest) {
-				f.Because("it is declared otherwise, though the files and sources are the same: a value has changed that a reference, a secret of the environment, the cluster or another object gives")
+			if otherwise(before[ref], after[ref], sameDigest) {
+				f.Because(whyOtherwise(shown))
 			}
 			findings = append(findings, f)
 		}
@@ -85,6 +85,15 @@ func otherwise(saved, now []plan.Change, sameDigest func(saved, now string) bool
 		return now[0].Code == plan.CodeChanged
 	}
 	return len(saved) == len(now) && saved[0].Digest != "" && now[0].Digest != "" && !sameDigest(saved[0].Digest, now[0].Digest)
+}
+
+// whyOtherwise says how an object comes to be declared otherwise by the same files. Where nothing vouches for the plan file it may say what nobody planned.
+func whyOtherwise(unvouched bool) string {
+	const why = "it is declared otherwise, though the files and sources are the same: a value has changed that a reference, a secret of the environment, the cluster or another object gives"
+	if unvouched {
+		return why + "; or the plan file was edited, which is not sealed with this user's key"
+	}
+	return why
 }
 
 func byRef(changes []plan.Change) map[object.Ref][]plan.Change {
@@ -122,6 +131,8 @@ func differs(saved, now []plan.Change, sameDigest func(saved, now string) bool, 
 		return "needs nothing any more"
 	case len(saved) == 0 && now[0].Code == plan.CodeGone:
 		return "was deleted since"
+	case len(saved) == 0 && now[0].Code == plan.CodeChanged:
+		return "was as declared, and is declared otherwise now: " + string(now[0].Action) + because(now[0])
 	case len(saved) == 0:
 		return "was as declared, and is not any more: " + string(now[0].Action) + because(now[0])
 	case len(saved) != len(now):

@@ -79,7 +79,7 @@ func TestVerify(t *testing.T) {
 }
 
 // Of what is declared otherwise than in a saved plan it is said that a value was changed which is in no file; of what somebody changed on the cluster
-// it is not, nor where the plan file may have been edited.
+// it is not. Where nothing vouches for the plan file, it may also have been edited.
 func TestVerifyTellsOfValues(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}
 	change := func(code plan.Code, digest, hash string) *plan.Plan {
@@ -93,11 +93,20 @@ func TestVerifyTellsOfValues(t *testing.T) {
 		"unchanged then, declared otherwise now": {planOf(), change(plan.CodeChanged, "d1", "o1"), false, true},
 		"unchanged then, drifted now":            {planOf(), change(plan.CodeDrift, "d1", "o1"), false, false},
 		"renders differently":                    {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d2", "o1"), false, true},
-		"renders differently than in any file":   {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d2", "o1"), true, false},
+		"renders differently than in any file":   {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d2", "o1"), true, true},
+		"declared otherwise than in any file":    {planOf(), change(plan.CodeChanged, "d1", "o1"), true, true},
+		"drifted, and not in any file":           {planOf(), change(plan.CodeDrift, "d1", "o1"), true, false},
 		"somebody wrote":                         {change(plan.CodeChanged, "d1", "o1"), change(plan.CodeChanged, "d1", "o2"), false, false},
 		"needs nothing any more":                 {change(plan.CodeChanged, "d1", "o1"), planOf(), false, false},
 	} {
-		if got := Verify(c.saved, c.now, same, c.shown); len(got) != 1 || strings.Contains(got[0].Why, "a value has changed that a reference") != c.want {
+		got := Verify(c.saved, c.now, same, c.shown)
+		if len(got) != 1 || strings.Contains(got[0].Why, "a value has changed that a reference") != c.want {
+			t.Fatalf("%s: %v", name, got)
+		}
+		if edited := strings.Contains(got[0].Why, "the plan file was edited"); edited != (c.want && c.shown) {
+			t.Errorf("%s: %v", name, got)
+		}
+		if len(c.saved.Changes) == 0 && strings.Contains(got[0].What, "is declared otherwise now") != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -469,19 +469,6 @@ func TestStandInsThatAreThereAreTold(t *testing.T) {
 	}
 }
 
-// What is known later is told with the characters that a preview, and the name of who gives it, have.
-func TestPreviewsHaveTheirCharacters(t *testing.T) {
-	from := taken(t, "{instance: db, object: v1/Service/db, path: spec.n, preview: x}")
-	late := body("api", "ConfigMap", "c", map[string]any{"n": "a & <b>"})
-	late.Unknown = map[string]bool{"data.n": true}
-	r := references(table{}, []Taker{{Instance: "api", Takes: []bind.From{from}, Open: []bind.From{from}}}, late)
-	p := &plan.Plan{Changes: []plan.Change{{Ref: r.Declared[0].Ref, Action: plan.Update, Fields: []plan.FieldChange{{Path: "data.n", Old: `"c"`, New: `"a & <b>"`}}, Content: late.Body}}}
-	r.Mark(p)
-	if got, want := p.Changes[0].Fields[0].New, `"known after db (preview a & <b>)"`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // A preview is shown as what it is, in what is made and in fields that change; fields that are known, or hidden, stay.
 func TestPreviewIsShown(t *testing.T) {
 	from := taken(t, "{instance: db, object: v1/Service/db, path: spec.n, preview: 2}")
