@@ -24,7 +24,7 @@ func MeantKey(fs diag.Findings, v v1alpha1.Values) diag.Findings {
 	return fs
 }
 
-// keyFix is how what a struct means is written, "" where it means no key of a Secret or a ConfigMap.
+// keyFix is how what a struct means is written, "" where it means no key of a Secret or a ConfigMap, and nothing that is made up or taken.
 func keyFix(x *v1alpha1.Value) string {
 	if len(x.Fields) == 1 && x.Fields[0].Name == "valueFrom" {
 		x = x.Fields[0].Value
@@ -32,16 +32,17 @@ func keyFix(x *v1alpha1.Value) string {
 	if len(x.Fields) != 1 {
 		return ""
 	}
-	name, key := word(x.Fields[0].Value.Lookup("name"), "NAME"), word(x.Fields[0].Value.Lookup("key"), "KEY")
+	body := x.Fields[0].Value
+	name, key := word(body.Lookup("name"), "NAME"), word(body.Lookup("key"), "KEY")
 	from := "{from: {instance: INSTANCE, object: v1/%/" + name + ", path: " + v1alpha1.Path{{Name: "data"}, {Name: key}}.String() + "}}"
 	switch x.Fields[0].Name {
-	case "secretKeyRef":
+	case "secretKeyRef", "secretRef":
 		return "write ref://STORE:" + name + "/" + key + " with a store of the fleet, secretStores: {STORE: {kube: {namespace: NAMESPACE}}}; of a Secret that an instance makes: " +
 			strings.Replace(from, "%", "Secret", 1)
 	case "configMapKeyRef":
 		return "write " + strings.Replace(from, "%", "ConfigMap", 1) + " of what an instance makes; one that no bundle delivers is a query of the fleet (values), taken with {$cluster: values.NAME}"
 	}
-	return ""
+	return wordFix(x)
 }
 
 // word is a text of the values that may stand in an example, else what stands for it.

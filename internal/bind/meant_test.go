@@ -18,7 +18,13 @@ func TestMeantKey(t *testing.T) {
 		`message: {valueFrom: {fieldRef: {fieldPath: x}}}`:               "as it was",
 		`message: {secretKeyRef: {name: db, key: p}, other: 1}`:          "as it was",
 		`{message: {a: 1}, other: {secretKeyRef: {name: db, key: p}}}`:   "as it was",
-		`message: plain`: "as it was",
+		`message: {secretRef: {name: db}}`:                               "write ref://STORE:db/KEY with",
+		`message: {secretRef: hunter2}`:                                  "write ref://STORE:NAME/KEY with",
+		`message: {generate: 24}`:                                        "write {generate: {length: 24}}",
+		`message: {ref: X}`:                                              "write ref://[STORE:]NAME",
+		`message: {$env: API_TOKEN}`:                                     "write ref://NAME with a store of the fleet",
+		`message: {from: {secret: db}}`:                                  "a value of a store of secrets is ref://",
+		`message: plain`:                                                 "as it was",
 	} {
 		for _, f := range []diag.Finding{diag.Errorf("values", "got object, want string"), diag.Warnf("values", "the value is a struct")} {
 			f.Path, f.Fix = "values.message", "as it was"

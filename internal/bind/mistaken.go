@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
@@ -54,47 +53,21 @@ func mistaken(x *v1alpha1.Value, at v1alpha1.Path) diag.Findings {
 // codeMistaken is the code of the warning about data that was hardly meant as such.
 const codeMistaken = "value-mistaken"
 
-// guessed are the fields that people write below from who look for a secret, guessedObjects who look for an object of a cluster.
-var (
-	guessed        = []string{"secret", "secretRef", "secretKeyRef", "secretStore", "store", "vault", "env"}
-	guessedObjects = []string{"object", "configMap", "configMapRef", "configMapKeyRef", "service"}
-)
-
-// mistakenStruct warns of a struct of one field that is plain data and was hardly meant so: {$clusters: ...},
-// {generate: {len: ...}}, {from: {secret: ...}}. It has no place yet; nil for any other value.
+// mistakenStruct warns of {$clusters: ...}, which is plain data and was hardly meant so. It has no place yet; nil for any other value.
 func mistakenStruct(x *v1alpha1.Value) *diag.Finding {
 	if len(x.Fields) != 1 {
 		return nil
 	}
-	var name, fix string
-	switch body := x.Fields[0].Value; x.Fields[0].Name {
-	case "generate":
-		if body.Lookup("length") != nil || !slices.ContainsFunc(body.Fields, func(f v1alpha1.Field) bool { return diag.Nearest(f.Name, generateFields) != "" || f.Name == "len" }) {
-			return nil
-		}
-		name, fix = "generate", "write {generate: {length: 24}} for a text that is made up once; charset is the other field"
-	case "from":
-		name = "from"
-		switch has := func(words []string) bool {
-			return slices.ContainsFunc(body.Fields, func(f v1alpha1.Field) bool { return slices.Contains(words, f.Name) })
-		}; {
-		case has([]string{"instance", "file", "files"}):
-			return nil
-		case has(guessed):
-			fix = "a value of a store of secrets is ref://[STORE:]NAME[/...]/PROPERTY; from takes instance, or file"
-		case has(guessedObjects):
-			fix = "an object of another instance is {from: {instance: NAME, object: v1/ConfigMap/NAME, path: data.KEY}}; " +
-				"one that no bundle delivers is a query of the fleet (values), taken with {$cluster: values.NAME}"
-		default:
-			return nil
-		}
-	default:
-		if name = x.Fields[0].Name; !strings.HasPrefix(name, "$") || diag.Nearest(name, []string{"$cluster"}) == "" {
-			return nil
-		}
-		fix = "write {$cluster: name}, or another path of what is known about the cluster"
+	name := x.Fields[0].Name
+	if !strings.HasPrefix(name, "$") || diag.Nearest(name, []string{"$cluster"}) == "" {
+		return nil
 	}
-	n := diag.Warnf(codeMistaken, "%s is plain data here, and goes out as it is written", name)
-	n.Fix = fix
+	n := plainData(name)
+	n.Fix = "write {$cluster: name}, or another path of what is known about the cluster"
 	return &n
+}
+
+// plainData warns of a word that has no meaning here.
+func plainData(name string) diag.Finding {
+	return diag.Warnf(codeMistaken, "%s is plain data here, and goes out as it is written", name)
 }

@@ -140,7 +140,7 @@ func (r Resolver) typed(ctx context.Context, p *InstanceRender) (findings diag.F
 		}}
 	p.Instance.Values, findings = bind.OfKinds(p.Instance.Values, p.Refs, of)
 	p.Request.Instance = p.Instance
-	return withInstance(findings, p.Placed)
+	return withInstance(append(findings, bind.Words(p.Placed.Values, of.Own)...), p.Placed)
 }
 
 // rekey computes the part's inputs digest. Tests leave no trace in the record: the inputs are the same.

@@ -51,3 +51,12 @@ func TestNothingStandsInForAKind(t *testing.T) {
 		}
 	}
 }
+
+// What is called generate and makes nothing up is told at its place, with its instance; what is made up is not.
+func TestWordThatGivesNoValue(t *testing.T) {
+	r := newRig(t)
+	_, fs := r.state(r.instance("api", `{password: {generate: 24}, other: {generate: {length: 24}}}`))
+	if len(fs) != 1 || fs[0].Code != "value-mistaken" || fs[0].Path != "values.password" || fs[0].Instance != "api" || !fs[0].Pos.IsValid() || !strings.Contains(fs[0].Fix, "{length: 24}") {
+		t.Error(fs)
+	}
+}
