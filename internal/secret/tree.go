@@ -231,7 +231,11 @@ func containerJSON(dec *json.Decoder, open json.Delim, depth int) (*Node, error)
 // holds dots itself is found as well; of several readings the one with the longest first key counts. Errors name keys and
 // never values.
 func (n *Node) Lookup(property string) (string, error) {
-	return n.lookup(property, func(n *Node) string { return n.Keys("; it has the keys") })
+	text, err := n.lookup(property, func(n *Node) string { return n.Keys("; it has the keys") })
+	if missing, ok := errors.AsType[*MissingError](err); ok {
+		n.explain(missing)
+	}
+	return text, err
 }
 
 // LookupIn is Lookup in what may be a document, or a text that merely reads like one (user: PASSWORD, a token): what stands
@@ -246,10 +250,13 @@ func (n *Node) lookup(property string, has func(*Node) string) (string, error) {
 		return "", err
 	}
 	if found == nil {
-		return "", fmt.Errorf("there is no %q%s", property, has(n))
+		return "", &MissingError{Name: property, Text: fmt.Sprintf("there is no %q%s", property, has(n))}
 	}
 	switch found.Kind {
 	case Scalar:
+		if found.Text == "" {
+			return "", fmt.Errorf("%q is empty", property)
+		}
 		return found.Text, nil
 	case Null:
 		return "", fmt.Errorf("%q has no value (null)", property)
@@ -339,18 +346,21 @@ func (n *Node) field(key string, depth int) (*Node, error) {
 var keyRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,62}$`)
 
 // Keys lists the keys of a map behind an introduction, "" when there are none, or when one of them is no name.
-func (n *Node) Keys(introduction string) string {
+func (n *Node) Keys(introduction string) string { return Names(introduction, n.names()) }
+
+// names are the keys of a map, none when one of them is no name.
+func (n *Node) names() []string {
 	keys := map[string]bool{}
 	for _, f := range n.Fields {
 		switch {
-		case f.Merge || keys[f.Key]:
+		case f.Merge:
 		case !keyRule.MatchString(f.Key):
-			return ""
+			return nil
 		default:
 			keys[f.Key] = true
 		}
 	}
-	return Names(introduction, slices.Collect(maps.Keys(keys)))
+	return slices.Collect(maps.Keys(keys))
 }
 
 // Names lists the first names behind an introduction, "" when there are none: for errors that say what there is.

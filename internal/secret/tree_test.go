@@ -1,8 +1,10 @@
 package secret
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,10 +20,12 @@ db:
   tls: yes
   hosts: [a.example, {name: b.example}]
   none:
+  empty: ""
   bin: !!binary aHVudGVyMg==
 tls.key: one
 tls: {key: two, crt: three}
 same: *base
+odd: {"admin pw": hunter2}
 `
 	doc, err := ParseYAML([]byte(text))
 	if err != nil {
@@ -43,14 +47,38 @@ same: *base
 		{"db.hosts.2", "", "there is no"},
 		{"db.hosts.01", "", "there is no"},
 		{"db.none", "", "null"},
-		{"db", "", "it has the keys bin, hosts, none, password, tls, version"},
-		{"nothing", "", "it has the keys base, db, same, tls, tls.key"},
-		{"db.password.x", "", "there is no"},
+		{"db.empty", "", "\"db.empty\" is empty"},
+		{"db", "", "it has the keys bin, empty, hosts, none, password, tls, version"},
+		{"nothing", "", "it has the keys base, db, odd, same, tls, tls.key"},
+		{"db.password.x", "", `there is no "db.password.x"; "db.password" is a single value`},
+		{"db.pasword", "", `there is no "db.pasword"; "db" has the keys bin, empty, hosts, none, password, tls, version`},
+		{"db.hosts.1.nam", "", `there is no "db.hosts.1.nam"; "db.hosts.1" has the keys name`},
+		{"db.hosts.7", "", `"db.hosts" is a list of 2`},
+		{"tls.crl", "", `there is no "tls.crl"; "tls" has the keys crt, key`},
+		{"tls.key.x", "", `"tls.key" is a single value`},
+		{"odd.x", "", `there is no "odd.x"; "odd" has no such key`},
 	} {
 		got, err := doc.Lookup(c.property)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v; want %q, %q", c.property, got, err, c.want, c.err)
 		}
+	}
+}
+
+// What is there instead of what is missing is told by its whole path, so that the nearest of it can be named; of what may be no document nothing is.
+func TestMissing(t *testing.T) {
+	doc, err := ParseYAML([]byte("a: {tok: x, other: y}\nb: z\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = doc.Lookup("a.tik")
+	missing, ok := errors.AsType[*MissingError](err)
+	if !ok || missing.Name != "a.tik" || len(missing.Have) != 2 || !slices.Contains(missing.Have, "a.tok") {
+		t.Errorf("%+v", err)
+	}
+	_, err = doc.LookupIn("a.tik")
+	if missing, ok = errors.AsType[*MissingError](err); ok && (missing.Have != nil || strings.Contains(missing.Text, "tok")) {
+		t.Errorf("%+v", missing)
 	}
 }
 

@@ -155,6 +155,11 @@ func remedy(t Target, spec v1alpha1.SecretStore, ref secret.Ref, err error) stri
 	if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
 		return fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
 	}
+	if missing, ok := errors.AsType[*secret.MissingError](err); ok {
+		if near := diag.DidYouMean(missing.Name, missing.Have); near != "" {
+			return near + " Nothing is taken instead of it"
+		}
+	}
 	if spec.Kube != nil && apierrors.IsForbidden(err) {
 		return fmt.Sprintf("grant get on secrets in namespace %s there; a role with all that is needed prints: hawser fleet check --print-rbac", spec.Kube.Namespace)
 	}

@@ -10,7 +10,7 @@ import (
 func TestGet(t *testing.T) {
 	t.Setenv("APP_TOKEN", "hunter2")
 	t.Setenv("APP_EMPTY", "")
-	t.Setenv("APP_JSON", `{"user": "admin", "password": "hunter2"}`)
+	t.Setenv("APP_JSON", `{"none": "", "user": "admin", "password": "hunter2"}`)
 	t.Setenv("APP_YAML", "db:\n  password: hunter2\n")
 	t.Setenv("APP_FLOW", "{password: hunter2}")
 	t.Setenv("APP_BROKEN", "[hunter2")
@@ -23,7 +23,8 @@ func TestGet(t *testing.T) {
 		{"a field of a flow mapping", "ref://FLOW/password", "hunter2", ""},
 		{"not set", "ref://NONE", "", "variable APP_NONE is not set"},
 		{"empty", "ref://EMPTY", "", "variable APP_EMPTY is empty"},
-		{"no such field", "ref://JSON/pass", "", `APP_JSON: there is no "pass"; it has the keys password, user`},
+		{"an empty field", "ref://JSON/none", "", `APP_JSON: "none" is empty`},
+		{"no such field", "ref://JSON/pass", "", `APP_JSON: there is no "pass"; it has the keys none, password, user`},
 		{"broken", "ref://BROKEN/a", "", "APP_BROKEN: it is not valid YAML"},
 		{"a scalar has no fields", "ref://TOKEN/x", "", "APP_TOKEN: there is no"},
 		{"a text that reads like a document", "ref://LINE/x", "", `APP_LINE: there is no "x": it is a map of 1`},

@@ -25,7 +25,7 @@ func New(dir string) *Store { return &Store{dir: dir} }
 // Get returns the text of the file ref.Path, or with a property that field of the YAML or JSON (.json) file. When ref.Path
 // is a directory, the property names a file in it: ref://certs/tls.key is the text of certs/tls.key. The newline that
 // ends a file of a single line is no part of the text; in files of several lines every byte counts. What SOPS encrypted is an error: nothing
-// decrypts it here.
+// decrypts it here. So is a text that is empty.
 func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 	if ref.Version != "" {
 		return "", errors.New("files have no versions")
@@ -41,7 +41,11 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 		if strings.Contains(string(data), secret.Sealed) {
 			return "", sealed(name)
 		}
-		return trimLine(string(data)), nil
+		text := trimLine(string(data))
+		if text == "" {
+			return "", fmt.Errorf("the file %s is empty", name)
+		}
+		return text, nil
 	}
 	parse, lookup := secret.ParseYAML, (*secret.Node).LookupIn
 	switch strings.ToLower(filepath.Ext(name)) {

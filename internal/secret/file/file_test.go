@@ -12,8 +12,8 @@ import (
 func TestGet(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"token": "hunter2\n", "dos": "hunter2\r\n", "two": "a\nb\n", "bare": "hunter2", "empty": "", "blank": "\n\n",
-		"db.yaml": "user: admin\npassword: hunter2\n", "db.json": "{\n\t\"password\": \"hunter2\"}", "bytes": "\xff\xfe",
+		"token": "hunter2\n", "dos": "hunter2\r\n", "two": "a\nb\n", "bare": "hunter2", "empty": "", "line": "\n", "blank": "\n\n",
+		"db.yaml": "user: admin\npassword: hunter2\nnone: \"\"\n", "db.json": "{\n\t\"password\": \"hunter2\"}", "bytes": "\xff\xfe",
 		"htpasswd": "hunter2: rest\nx: {hunter2: y}\n", "login.yaml": "admin hunter2: x\n", "list": "- hunter2\n", "pem.key": "hunter2-a\n",
 		"broken.yaml": "password: [hunter2\n", "api.enc.yaml": "token: ENC[AES256_GCM,data:hunter2,iv:a,tag:b,type:str]\nplain: a\nsops: {}\n", "certs/tls.key": "BEGIN\nhunter2\n",
 	} {
@@ -31,12 +31,14 @@ func TestGet(t *testing.T) {
 		{"also that of other systems", "ref://dos", "hunter2", ""},
 		{"several lines stay as they are", "ref://two", "a\nb\n", ""},
 		{"without a newline", "ref://bare", "hunter2", ""},
-		{"an empty file", "ref://empty", "", ""},
+		{"an empty file", "ref://empty", "", "the file empty is empty"},
+		{"an empty line", "ref://line", "", "the file line is empty"},
+		{"an empty field", "ref://db.yaml/none", "", `db.yaml: "none" is empty`},
 		{"blank lines are lines", "ref://blank", "\n\n", ""},
 		{"a field of YAML", "ref://db.yaml/password", "hunter2", ""},
 		{"a field of JSON", "ref://db.json/password", "hunter2", ""},
 		{"a file in a directory", "ref://certs/tls.key", "BEGIN\nhunter2\n", ""},
-		{"no such field", "ref://db.yaml/pass", "", `db.yaml: there is no "pass"; it has the keys password, user`},
+		{"no such field", "ref://db.yaml/pass", "", `db.yaml: there is no "pass"; it has the keys none, password, user`},
 		{"a text that reads like a document", "ref://htpasswd/password", "", `htpasswd: there is no "password": it is a map of 2`},
 		{"a part of it", "ref://htpasswd/x", "", `htpasswd: "x" is no single value: it is a map of 1`},
 		{"keys that are no names", "ref://login.yaml/password", "", `login.yaml: there is no "password"`},

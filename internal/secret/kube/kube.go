@@ -45,8 +45,12 @@ func (s *Store) Get(ctx context.Context, ref secret.Ref) (string, error) {
 	}
 	value, ok := data[ref.Property]
 	if !ok {
-		return "", fmt.Errorf("the Secret %s/%s has no key %q%s", s.namespace, ref.Path, ref.Property,
-			secret.Names("; it has the keys", slices.Collect(maps.Keys(data))))
+		keys := slices.Sorted(maps.Keys(data))
+		return "", &secret.MissingError{Name: ref.Property, Have: keys,
+			Text: fmt.Sprintf("the Secret %s/%s has no key %q%s", s.namespace, ref.Path, ref.Property, secret.Names("; it has the keys", keys))}
+	}
+	if len(value) == 0 {
+		return "", fmt.Errorf("the Secret %s/%s: the key %q is empty", s.namespace, ref.Path, ref.Property)
 	}
 	if !utf8.Valid(value) {
 		return "", fmt.Errorf("the Secret %s/%s: the key %q holds bytes, not text", s.namespace, ref.Path, ref.Property)

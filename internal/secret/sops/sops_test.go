@@ -55,7 +55,7 @@ func testStore(t *testing.T, o Options) *Store {
 	return s
 }
 
-// What sops encrypts is read, in every form and under every rule of what is encrypted.
+// What sops encrypts is read, in every form and under every rule of what is encrypted; what is empty is told as that.
 func TestReadsWhatSOPSWrites(t *testing.T) {
 	s := testStore(t, Options{KeyFile: "testdata/key.txt"})
 	yamls := []string{"db.password", "db.port", "db.ratio", "db.big", "db.tls", "db.off", "db.empty", "db.since", "db.many.0",
@@ -75,7 +75,7 @@ func TestReadsWhatSOPSWrites(t *testing.T) {
 			}
 			property := strings.TrimPrefix(p, file+"/")
 			got, err := s.Get(t.Context(), secret.Ref{Path: file, Property: property})
-			if err != nil || got != want {
+			if empty := err != nil && strings.HasSuffix(err.Error(), property+`" is empty`); empty != (want == "") || !empty && err != nil || got != want {
 				t.Errorf("%s %s: %q, %v, want %q", file, property, got, err, want)
 			}
 		}
@@ -239,10 +239,13 @@ func TestOwnWriterAndLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := testStore(t, Options{Dir: dir, KeyFile: keys})
-	for property, want := range map[string]string{"a.b.0": "x", "a.b.1": "1", "a.b.2": "true", "a.b.3": "", "c": "d"} {
+	for property, want := range map[string]string{"a.b.0": "x", "a.b.1": "1", "a.b.2": "true", "c": "d"} {
 		if got, err := s.Get(t.Context(), secret.Ref{Path: "a.yaml", Property: property}); err != nil || got != want {
 			t.Errorf("%s: %q, %v", property, got, err)
 		}
+	}
+	if _, err := s.Get(t.Context(), secret.Ref{Path: "a.yaml", Property: "a.b.3"}); err == nil || !strings.Contains(err.Error(), `a.yaml: "a.b.3" is empty`) {
+		t.Errorf("an empty value: %v", err)
 	}
 	if _, err := s.Get(t.Context(), secret.Ref{Path: "out.yaml", Property: "c"}); err == nil || !strings.Contains(err.Error(), "out.yaml") {
 		t.Errorf("a link out of the directory: %v", err)
