@@ -30,6 +30,7 @@ import (
 	"hawser.dev/hawser/internal/httpclient"
 	"hawser.dev/hawser/internal/isolate"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/module/chartdir"
 	"hawser.dev/hawser/internal/module/charts"
@@ -304,6 +305,9 @@ const envStoreDirs = "HAWSER_STORE_DIRS"
 
 // storeDir is the directory of a store of files, which lies in the repository of the fleet's file or in $HAWSER_STORE_DIRS.
 func storeDir(dir, path string) (string, error) {
+	if err := misplaced.File("path of a store of the fleet's file", "a secret", path); err != nil {
+		return "", err
+	}
 	at, err := rootfs.Named(dir, below("", path), filepath.SplitList(os.Getenv(envStoreDirs))...)
 	if err != nil {
 		err = &secret.OutsideError{Err: fmt.Errorf("the store's directory %w", err),
@@ -365,6 +369,9 @@ func bucketOf(s v1alpha1.ReleaseStore, server blob.Server, get func(context.Cont
 	switch {
 	case s.File != nil:
 		path := below(s.File.Dir, s.File.Path)
+		if err := misplaced.File("releases.store.file.path of the fleet's file", "a file", s.File.Path); err != nil {
+			return &blob.Lazy{Name: "directory", Open: func(context.Context) (blob.Bucket, error) { return nil, err }}
+		}
 		return &blob.Lazy{Name: "directory " + path, Open: func(context.Context) (blob.Bucket, error) { return blob.OpenDir(path) }}
 	case s.GCS != nil:
 		return gcsBucket(s.GCS, server, get)
@@ -399,6 +406,9 @@ func gcsBucket(s *v1alpha1.GCSReleases, server blob.Server, get func(context.Con
 		switch given := s.Credentials; {
 		case given == nil:
 		case given.Path != "":
+			if err := misplaced.File("releases.store.gcs.credentials.path of the fleet's file", "a key of a service account", given.Path); err != nil {
+				return nil, err
+			}
 			data, err := rootfs.ReadFile(below(given.Dir, given.Path), maxCredentials)
 			if err != nil {
 				return nil, fmt.Errorf("releases.store.gcs.credentials.path of the fleet's file: %w", err)

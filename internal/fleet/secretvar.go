@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/redact"
 )
 
@@ -59,7 +60,7 @@ const longestEncoded = 4
 func secretForm(text string) bool {
 	for range longestEncoded {
 		text = strings.TrimSpace(text)
-		if secretURL(text) || redact.Authenticates(text) || dsn(text) || redact.Names(text) ||
+		if secretURL(text) || redact.Authenticates(text) || dsn(text) || redact.Names(text) || misplaced.Token(text) ||
 			slices.ContainsFunc(secretForms, func(f *lazyregexp.Regexp) bool { return f.MatchString(text) }) {
 			return true
 		}

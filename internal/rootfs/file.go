@@ -6,8 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
+
+	"hawser.dev/hawser/internal/misplaced"
 )
 
 // Sizes of files that a user names, in bytes.
@@ -43,7 +46,7 @@ func OpenIn(root *os.Root, name string) (*os.File, error) {
 func opened(name string, stat func(string) (fs.FileInfo, error), open func() (*os.File, error)) (*os.File, error) {
 	info, err := stat(name)
 	if err != nil {
-		return nil, err
+		return nil, unnamed(name, err)
 	}
 	if err := regular(name, info); err != nil {
 		return nil, err
@@ -60,6 +63,15 @@ func opened(name string, stat func(string) (fs.FileInfo, error), open func() (*o
 		return nil, err
 	}
 	return f, nil
+}
+
+// unnamed is an error about a file without its name where that is the content of one: who asks may say in which variable or field it stands.
+func unnamed(name string, err error) error {
+	pe, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !misplaced.Content(name) && !misplaced.Content(filepath.Base(name)) {
+		return err
+	}
+	return &fs.PathError{Op: pe.Op, Path: "what is named as a file (it is the content of one, and is not shown)", Err: pe.Err}
 }
 
 func regular(name string, info fs.FileInfo) error {

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/child"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -36,7 +37,7 @@ var ErrNotFound = errors.New("hawser-sandbox not found")
 // nothing to build either.
 func Path(ctx context.Context, progress io.Writer) (string, error) {
 	if path := os.Getenv(Env); path != "" {
-		return checked(path)
+		return given(path)
 	}
 	if self, err := os.Executable(); err == nil {
 		if path, err := checked(filepath.Join(filepath.Dir(self), Name)); err == nil {
@@ -57,7 +58,7 @@ func Path(ctx context.Context, progress io.Writer) (string, error) {
 // from the cache when it was built from exactly this source. HAWSER_SANDBOX overrides it.
 func FromSource(ctx context.Context, progress io.Writer) (string, error) {
 	if path := os.Getenv(Env); path != "" {
-		return checked(path)
+		return given(path)
 	}
 	here, err := os.Getwd()
 	if err != nil {
@@ -82,6 +83,14 @@ func built(ctx context.Context, progress io.Writer, around string) (string, erro
 		return "", fmt.Errorf("%s: %w", script, err)
 	}
 	return checked(strings.TrimSpace(out.String()))
+}
+
+// given is the file that HAWSER_SANDBOX names.
+func given(path string) (string, error) {
+	if err := misplaced.File(Env, "the program", path); err != nil {
+		return "", err
+	}
+	return checked(path)
 }
 
 // checked returns the absolute path of an executable file.

@@ -9,6 +9,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/module"
 )
 
@@ -33,7 +34,7 @@ func New(spec *v1alpha1.Signatures) (*Policy, error) {
 	}
 	root, err := ReadRoot(spec.Dir, spec.TrustedRoot)
 	if err != nil {
-		f := diag.Errorf("signature-root", "the trusted root %s cannot be read", spec.TrustedRoot)
+		f := diag.Errorf("signature-root", "the trusted root %s cannot be read", misplaced.Shown(spec.TrustedRoot))
 		f.Why, f.Pos = err.Error(), diag.Pos(spec.Pos)
 		return nil, diag.Findings{f}.Err()
 	}

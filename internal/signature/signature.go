@@ -15,6 +15,7 @@ import (
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/module"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -130,8 +131,14 @@ func ReadRoot(dir, file string) (Root, error) {
 	return Root{JSON: data, Name: file}, err
 }
 
+// errContent: what should be a path is not shown.
+var errContent = errors.New("it is the content of a file, not its path, and is not shown: write it to a file and name that")
+
 func readSmall(dir, file string) ([]byte, error) {
 	const most = 4 << 20
+	if misplaced.Content(file) {
+		return nil, errContent
+	}
 	file, err := rootfs.Named(dir, file)
 	if err == nil && dir == "" { // the user named it
 		err = rootfs.Given(file)
@@ -160,7 +167,7 @@ func Read(s v1alpha1.SignedBy) (Signer, error) {
 	if s.Key != "" {
 		var err error
 		if out.Key, err = ReadKey(s.Dir, s.Key); err != nil {
-			f := diag.Errorf("signature-key", "the public key %s cannot be read", s.Key)
+			f := diag.Errorf("signature-key", "the public key %s cannot be read", misplaced.Shown(s.Key))
 			f.Why, f.Pos = err.Error(), diag.Pos(s.Pos)
 			f.Fix = "name a file with a public key in PEM, as cosign generate-key-pair writes it (cosign.pub)"
 			return out, diag.Findings{f}.Err()

@@ -7,6 +7,7 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/signature"
 )
@@ -152,7 +153,7 @@ func (t *Tools) verified(ctx context.Context, url, digest string, asked *Verify)
 		}
 		root, err := signature.ReadRoot("", asked.TrustedRoot)
 		if err != nil {
-			f := diag.Errorf("signature-root", "the trusted root %s cannot be read", strconv.Quote(asked.TrustedRoot))
+			f := diag.Errorf("signature-root", "the trusted root %s cannot be read", strconv.Quote(misplaced.Shown(asked.TrustedRoot)))
 			f.Why = err.Error()
 			return "", "", diag.Findings{f}.Err()
 		}

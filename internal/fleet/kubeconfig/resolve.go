@@ -202,8 +202,8 @@ func at(c fleet.Cluster, fs ...diag.Finding) diag.Findings {
 // pathsFor lists the files to merge; must tells that each has to exist.
 func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool, err error) {
 	if c.Kubeconfig != nil {
-		if misplaced.Content(c.Kubeconfig.Path) {
-			return nil, false, content("the fleet's file", "a kubeconfig")
+		if err := misplaced.File("the fleet's file", "a kubeconfig", c.Kubeconfig.Path); err != nil {
+			return nil, false, err
 		}
 		path, err := expand(c.Kubeconfig.Path, c.Kubeconfig.Dir)
 		return []string{path}, true, err
@@ -212,8 +212,8 @@ func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool
 	if list == "" {
 		list, must, by = os.Getenv(clientcmd.RecommendedConfigPathEnvVar), false, clientcmd.RecommendedConfigPathEnvVar
 	}
-	if misplaced.Content(list) && (len(filepath.SplitList(list)) < 2 || !existing(list)) {
-		return nil, false, content(by, "a kubeconfig")
+	if err := misplaced.File(by, "a kubeconfig", list); err != nil && (len(filepath.SplitList(list)) < 2 || !existing(list)) {
+		return nil, false, err
 	}
 	for _, path := range filepath.SplitList(list) {
 		if path == "" {
@@ -232,11 +232,6 @@ func pathsFor(c fleet.Cluster, o fleet.AccessOptions) (paths []string, must bool
 		return []string{path}, false, err
 	}
 	return paths, must, nil
-}
-
-// content says that what should be a path is what the file should hold, of which nothing is shown.
-func content(by, of string) error {
-	return fmt.Errorf("%s holds the content of %s, not its path; write it to a file (mode 0600) and name that", by, of)
 }
 
 // existing reports whether all of a list of paths, which may be a long one, are there.

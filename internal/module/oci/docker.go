@@ -19,6 +19,7 @@ import (
 
 	"hawser.dev/hawser/internal/child"
 	"hawser.dev/hawser/internal/columns"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/rootfs"
 	"hawser.dev/hawser/internal/terminal"
 )
@@ -49,6 +50,9 @@ type dockerConfig struct {
 // openDocker reads Docker's configuration; one that is not there is an empty one.
 func openDocker(limit time.Duration) (*dockerStore, error) {
 	dir := os.Getenv("DOCKER_CONFIG")
+	if err := misplaced.File("DOCKER_CONFIG", "Docker's configuration", dir); err != nil {
+		return nil, fmt.Errorf("%w (it is the directory with config.json)", err)
+	}
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {

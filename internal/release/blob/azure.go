@@ -84,6 +84,9 @@ func NewAzure(o AzureOptions) (*Azure, error) {
 	case !below(base, azureDomains...):
 		return nil, fmt.Errorf("the machine's own credentials go to Azure's servers alone, which %s is not: give releases.store.azure.credentials in the fleet's file", o.Endpoint)
 	default:
+		if err := pathsGiven("a certificate or token", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_FEDERATED_TOKEN_FILE"); err != nil {
+			return nil, err
+		}
 		var found azcore.TokenCredential
 		if found, err = newAzureChain(client, a.transport); err == nil {
 			a.client, err = container.NewClient(at.String(), azureChain{found, o.Server}, options)

@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/misplaced"
 )
 
 // S3Credentials are what requests are signed with: keys, or else what the usual chain of AWS finds: the environment, the shared
@@ -65,6 +66,16 @@ func atHome(endpoint *url.URL) bool {
 	})
 }
 
+// pathsGiven is an error where one of the variables that libraries take a file's path from holds the file's content: they quote it.
+func pathsGiven(of string, variables ...string) error {
+	for _, name := range variables {
+		if err := misplaced.File(name, of, os.Getenv(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // source is a provider by what people call it.
 type source struct {
 	name string
@@ -91,6 +102,10 @@ func (c *chain) Retrieve() (credentials.Value, error) { return c.RetrieveWithCre
 
 // RetrieveWithCredContext asks one after the other.
 func (c *chain) RetrieveWithCredContext(with *credentials.CredContext) (credentials.Value, error) {
+	err := cmp.Or(pathsGiven("keys of AWS", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"), pathsGiven("a token", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"))
+	if err != nil {
+		return credentials.Value{}, fmt.Errorf("%w (%w)", errCredentials, err)
+	}
 	var why []string
 	for _, p := range c.providers {
 		got, err := p.RetrieveWithCredContext(with)

@@ -71,6 +71,9 @@ func (g *googleTokens) ask() (*oauth2.Token, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.source == nil {
+		if err := pathsGiven("a key of a service account", "GOOGLE_APPLICATION_CREDENTIALS"); err != nil {
+			return nil, fmt.Errorf("%w (%w)", errCredentials, err)
+		}
 		found, err := google.FindDefaultCredentials(g.context(), googleScope)
 		if err != nil {
 			return nil, fmt.Errorf("%w (%s): set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or give releases.store.gcs.credentials in the fleet's file", errCredentials, g.server.said(err.Error()))
