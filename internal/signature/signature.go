@@ -14,8 +14,8 @@ import (
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
-	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/misplaced"
+	"hawser.dev/hawser/internal/module"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
