@@ -111,6 +111,19 @@ type Store interface {
 	Get(ctx context.Context, ref Ref) (string, error)
 }
 
+// UnreadableError is the error of an entry of a store that is there and cannot be opened. What there is to do is about the entry, or the store's key, not
+// about the reference.
+type UnreadableError struct {
+	Err error
+	// Fix is what there is to do.
+	Fix string
+}
+
+func (e *UnreadableError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error that tells why.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // NoKeyError is the error of a store that has no key to open what it keeps. What there is to do is about the store, not
 // about the reference.
 type NoKeyError struct{ Err error }

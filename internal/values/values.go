@@ -152,6 +152,9 @@ func remedy(t Target, spec v1alpha1.SecretStore, ref secret.Ref, err error) stri
 	if outside, ok := errors.AsType[*secret.OutsideError](err); ok {
 		return outside.Fix
 	}
+	if unreadable, ok := errors.AsType[*secret.UnreadableError](err); ok {
+		return unreadable.Fix
+	}
 	if _, ok := errors.AsType[*secret.NoKeyError](err); ok {
 		return fmt.Sprintf("give the store its key: correct where secretStores.%s says it is, or put the key there", ref.Store)
 	}

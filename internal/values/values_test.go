@@ -36,6 +36,9 @@ func (s shelf) Get(ctx context.Context, ref secret.Ref) (string, error) {
 	if ref.Property == "locked" {
 		return "", fmt.Errorf("%s: %w", ref.Path, &secret.NoKeyError{Err: errors.New("no such file")})
 	}
+	if ref.Property == "damaged" {
+		return "", fmt.Errorf("%s: %w", ref.Path, &secret.UnreadableError{Err: errors.New("the value is damaged"), Fix: "restore it"})
+	}
 	if ref.Property == "a.tik" {
 		return "", fmt.Errorf("%s: %w", ref.Path, &secret.MissingError{Name: "a.tik", Have: []string{"a.tok"}, Text: "there is no tik"})
 	}
@@ -127,6 +130,7 @@ func TestResolve(t *testing.T) {
 		{reason: "no such value", ref: "ref://db/pass", target: on("a"), code: "secret-not-found", says: []string{"ref://db/pass", "there is no db/pass"}},
 		{reason: "a store without its key", ref: "ref://db/locked", target: on("a"), code: "secret-not-found",
 			says: []string{"no such file", "correct where secretStores.default says it is"}},
+		{reason: "an entry that cannot be opened", ref: "ref://db/damaged", target: on("a"), code: "secret-not-found", says: []string{"the value is damaged", "restore it"}},
 		{reason: "a property that is misspelt", ref: "ref://db/a.tik", target: on("a"), code: "secret-not-found", says: []string{"there is no tik", `did you mean "a.tok"?`}},
 		{reason: "a store that is not declared", ref: "ref://valut:db/password", target: on("a"), code: "unknown-store",
 			says: []string{"named valut", "broken, default, more, vault", `did you mean "vault"?`}},

@@ -67,8 +67,10 @@ func dataKey(stanzas []stanza, id identity) ([]byte, error) {
 		}
 		return key, nil
 	}
-	return nil, fmt.Errorf("none of the age keys opens it%s; looked in %s", secret.Names(": it is for", recipients), strings.Join(id.from, ", "))
+	return nil, fmt.Errorf("%w%s; looked in %s", errNoKey, secret.Names(": it is for", recipients), strings.Join(id.from, ", "))
 }
+
+var errNoKey = errors.New("none of the age keys opens it")
 
 // shortened is a text of the file's own part of SOPS as it is told: an age recipient has 62 characters.
 func shortened(s string) string {

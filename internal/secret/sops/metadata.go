@@ -76,7 +76,7 @@ func readMetadata(n *secret.Node) (metadata, error) {
 		return m, err
 	}
 	if count(n, "key_groups") > 0 || shamir > 1 {
-		return m, errors.New("its key is divided among key groups (Shamir), which is not read: encrypt it for one group of keys")
+		return m, unsupported("its key is divided among key groups (Shamir), which is not read: encrypt it for one group of keys")
 	}
 	if err := m.readStanzas(n); err != nil {
 		return m, err
@@ -131,8 +131,8 @@ func (m *metadata) readStanzas(n *secret.Node) error {
 	if len(have) == 0 {
 		return errors.New("sops metadata names no keys")
 	}
-	return fmt.Errorf("it is encrypted for %s alone, which is not read: add an age recipient (sops rotate --add-age)",
-		strings.Join(have, ", "))
+	return unsupported(fmt.Sprintf("it is encrypted for %s alone, which is not read: add an age recipient (sops rotate --add-age)",
+		strings.Join(have, ", ")))
 }
 
 // defaultSuffix marks unencrypted keys in a file without a rule of its own.

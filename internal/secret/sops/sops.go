@@ -58,14 +58,14 @@ func (s *Store) Get(_ context.Context, ref secret.Ref) (string, error) {
 func (s *Store) value(name, property string, data []byte) (string, error) {
 	doc, form, err := parse(name, data)
 	if err != nil {
-		return "", err
+		return "", unreadable(name, err)
 	}
 	keys, err := s.keys()
 	if err != nil {
 		return "", err
 	}
 	if err := decrypt(doc, keys); err != nil {
-		return "", err
+		return "", unreadable(name, err)
 	}
 	if property != "" {
 		return doc.tree.Lookup(property)
@@ -74,6 +74,30 @@ func (s *Store) value(name, property string, data []byte) (string, error) {
 		return "", fmt.Errorf("the reference names no property%s", doc.tree.Keys("; it has the keys"))
 	}
 	return doc.tree.Lookup("data")
+}
+
+// unreadable is the error of a file that cannot be opened, with what there is to do about it or its key.
+func unreadable(name string, err error) error {
+	fix := "restore " + name + " as SOPS wrote it, from a copy or an older commit, and change it with sops alone (sops edit " + name + ")"
+	switch {
+	case errors.Is(err, errNoKey):
+		fix = "give the store a key of one of these recipients (age, in secretStores), or let who has one add yours: sops rotate -i --add-age RECIPIENT " + name
+	case isUnsupported(err):
+		fix = "encrypt it for an age recipient, in a form that is read: YAML, JSON, dotenv or binary"
+	case errors.Is(err, errNotEncrypted):
+		fix = "encrypt it (sops encrypt -i " + name + "), or read it by a store of the kind file"
+	}
+	return &secret.UnreadableError{Err: err, Fix: fix}
+}
+
+// unsupported is the error of a file of SOPS that is whole, and of a kind that is not read.
+type unsupported string
+
+func (e unsupported) Error() string { return string(e) }
+
+func isUnsupported(err error) bool {
+	_, ok := errors.AsType[unsupported](err)
+	return ok
 }
 
 // form is how a file is written.
@@ -100,7 +124,7 @@ func parse(name string, data []byte) (*document, form, error) {
 	as := yamlForm
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case ext == ".ini":
-		return nil, as, errors.New("SOPS files in INI form are not read; YAML, JSON, dotenv and binary ones are")
+		return nil, as, unsupported("SOPS files in INI form are not read; YAML, JSON, dotenv and binary ones are")
 	case ext == ".env":
 		as = dotenv
 		return parseDotenv(data)

@@ -2,10 +2,12 @@ package sops
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,6 +149,10 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.file) {
 				t.Errorf("%v, want %q and the file", err, c.want)
 			}
+			_, unreadable := errors.AsType[*secret.UnreadableError](err)
+			if about := !slices.Contains([]string{"no property", "no such key", "a map", "no value", "no file"}, c.reason); unreadable != about {
+				t.Errorf("what is to be done is about the file or its key: %v", unreadable)
+			}
 			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "5432") {
 				t.Errorf("the error shows a value: %v", err)
 			}
@@ -275,4 +281,16 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("a changed file gave %q", value)
 		}
 	})
+}
+
+// What there is to do about a file that cannot be opened says key or file.
+func TestUnreadable(t *testing.T) {
+	for want, err := range map[string]error{
+		"give the store a key of one of these recipients": fmt.Errorf("%w: it is for age1", errNoKey), "sops encrypt -i a.yaml": errNotEncrypted,
+		"encrypt it for an age recipient": fmt.Errorf("sops: %w", unsupported("INI")), "restore a.yaml as SOPS wrote it": fmt.Errorf("db.password: %w", errDamaged),
+	} {
+		if got, ok := errors.AsType[*secret.UnreadableError](unreadable("a.yaml", err)); !ok || !strings.Contains(got.Fix, want) {
+			t.Errorf("%v: %+v, want %q", err, got, want)
+		}
+	}
 }
