@@ -58,7 +58,32 @@ spec:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: app-$B}
-rules: []
+rules: [{apiGroups: [""], resources: [nodes], verbs: [get]}, {nonResourceURLs: [/metrics], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: all-$B}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {all: $B}}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: app}
+rules: [{apiGroups: [""], resources: [pods/log, persistentvolumeclaims], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: app}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: app}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: view}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: all-$B}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: all-$B}
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -91,6 +116,9 @@ func (s *scene) bind(cluster, user, roles string) {
 			"}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: "+role.Kind+", name: "+role.Metadata.Name+"}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "+user+"}]\n")
 		for _, rule := range role.Rules {
 			name := ""
+			if len(rule.Resources) == 0 {
+				continue
+			}
 			if len(rule.ResourceNames) > 0 {
 				name = rule.ResourceNames[0]
 			}

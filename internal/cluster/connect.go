@@ -11,6 +11,7 @@ import (
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/kubeapi"
+	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/rights"
 )
@@ -115,11 +116,11 @@ func (s *Session) Verify(ctx context.Context) error {
 }
 
 // Check asks which rights are missing for a plan, and whether it is still the same cluster that answers, in one round trip.
-func (s *Session) Check(ctx context.Context, p *plan.Plan) diag.Findings {
+func (s *Session) Check(ctx context.Context, p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
 	var wg broke.Group
 	var err error
 	wg.Go(func() { err = s.Verify(ctx) })
-	out := s.Review(ctx, p)
+	out := s.Review(ctx, p, bodies)
 	if wg.Wait(); err != nil {
 		return diag.From(err, "access").OnCluster(s.Name())
 	}

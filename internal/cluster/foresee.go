@@ -26,11 +26,12 @@ func (s *Session) rules(ctx context.Context, ns string) (rights.Known, error) {
 	}
 	var answer struct {
 		Status struct {
-			ResourceRules []rights.Rule `json:"resourceRules"`
-			Incomplete    bool          `json:"incomplete"`
+			ResourceRules    []rights.Rule `json:"resourceRules"`
+			NonResourceRules []rights.Rule `json:"nonResourceRules"`
+			Incomplete       bool          `json:"incomplete"`
 		} `json:"status"`
 	}
 	_, err := s.Do(ctx, kubeapi.Request{Method: http.MethodPost, Path: reviewPath + "selfsubjectrulesreviews", Into: &answer,
 		Body: map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": map[string]any{"namespace": ns}}})
-	return rights.Known{Rules: answer.Status.ResourceRules, Whole: err == nil && !answer.Status.Incomplete}, err
+	return rights.Known{Rules: append(answer.Status.ResourceRules, answer.Status.NonResourceRules...), Whole: err == nil && !answer.Status.Incomplete}, err
 }

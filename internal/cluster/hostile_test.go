@@ -149,7 +149,7 @@ func everyMethod(t *testing.T, s *cluster.Session) {
 			t.Errorf("a preview believed the answer: %+v", p)
 		}
 	}
-	s.Review(ctx, &plan.Plan{Changes: []plan.Change{change}})
+	s.Review(ctx, &plan.Plan{Changes: []plan.Change{change}}, nil)
 	n := s.REST()
 	var into map[string]any
 	_ = n.Get(ctx, "/api/v1/namespaces/default/secrets/x", nil, &into)

@@ -3,10 +3,7 @@ package cluster
 import (
 	"context"
 	"net/http"
-	"slices"
-	"sync"
 
-	"hawser.dev/hawser/internal/broke"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/kubeapi"
 	"hawser.dev/hawser/internal/object"
@@ -23,13 +20,22 @@ const reviewPath = "/apis/authorization.k8s.io/v1/"
 // Review finds the rights a plan, its record and its lock need and we do not have, before anything is written. It asks for all rules of each
 // namespace (one request each, one more for the cluster); where the server's answer is incomplete, for every right.
 // A review that cannot be had finds nothing: the write will say it.
-func (s *Session) Review(ctx context.Context, p *plan.Plan) diag.Findings {
-	return s.review(ctx, rights.Needed(p, s.resource))
+func (s *Session) Review(ctx context.Context, p *plan.Plan, bodies map[object.Ref]object.Object) diag.Findings {
+	return s.review(ctx, rights.Needed(p, s.resource), rights.GivenBy(p, bodies))
 }
 
 // ReviewWhole finds the rights that everything needs which may be done with a bundle's objects, and we do not have.
-func (s *Session) ReviewWhole(ctx context.Context, owner string, refs []object.Ref) diag.Findings {
-	return s.review(ctx, rights.Whole(owner, refs, s.resource))
+func (s *Session) ReviewWhole(ctx context.Context, owner string, refs []object.Ref, bodies map[object.Ref]object.Object) diag.Findings {
+	return s.review(ctx, rights.Whole(owner, refs, s.resource), rights.Given(bodies))
+}
+
+// Giving warns of what a plan gives in the cluster that we may not give: one request for each namespace in which it does, none where it is not wanted.
+func (s *Session) Giving(ctx context.Context, p *plan.Plan, bodies map[object.Ref]object.Object, wanted bool) diag.Findings {
+	if !wanted {
+		return nil
+	}
+	_, lacking := s.asker().Without(ctx, nil, rights.GivenBy(p, bodies))
+	return rights.Missing(s.Name(), nil, lacking...).As(diag.Warning)
 }
 
 // resource is that of a kind as the cluster serves it, "" where it does not.
@@ -38,77 +44,34 @@ func (s *Session) resource(r object.Ref) string {
 	return k.Resource
 }
 
-func (s *Session) review(ctx context.Context, all []rights.Right) diag.Findings {
-	return rights.Missing(s.Name(), s.without(ctx, all))
+func (s *Session) review(ctx context.Context, all []rights.Right, given []rights.Grant) diag.Findings {
+	missing, lacking := s.asker().Without(ctx, all, given)
+	return rights.Missing(s.Name(), missing, lacking...)
 }
 
 // without returns those of the rights that we do not have.
 func (s *Session) without(ctx context.Context, all []rights.Right) []rights.Right {
-	byNamespace := map[string][]rights.Right{}
-	for _, r := range all {
-		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
-	}
-	var mu sync.Mutex
-	var wg broke.Group
-	var missing []rights.Right
-	for ns, needed := range byNamespace {
-		wg.Go(func() {
-			found := s.missing(ctx, ns, needed)
-			mu.Lock()
-			defer mu.Unlock()
-			missing = append(missing, found...)
-		})
-	}
-	wg.Wait()
+	missing, _ := s.asker().Without(ctx, all, nil)
 	return missing
 }
 
-// missing returns those of the rights in one namespace that we do not have.
-func (s *Session) missing(ctx context.Context, ns string, needed []rights.Right) []rights.Right {
+func (s *Session) asker() rights.Asker {
+	return rights.Asker{Known: s.known, Allowed: s.allowed, Role: s.role}
+}
+
+func (s *Session) known(ctx context.Context, ns string) rights.Known {
 	known, ok := s.ahead.Take(ctx, ns, s.Now())
 	if !ok {
 		known, _ = s.rules(ctx, ns)
 	}
-	var out []rights.Right
-	for _, r := range needed {
-		if !slices.ContainsFunc(known.Rules, func(x rights.Rule) bool { return x.Allows(r) }) {
-			out = append(out, r)
-		}
-	}
-	if known.Whole || len(out) == 0 {
-		return out
-	}
-	return s.askEach(ctx, out)
+	return known
 }
 
-// askEach asks for rights.Rights one by one: first for all names of the resource, so that a hundred objects of a kind cost
-// one request.
-func (s *Session) askEach(ctx context.Context, asked []rights.Right) []rights.Right {
-	groups := map[rights.Right][]rights.Right{}
-	for _, r := range asked {
-		all := r
-		all.Name = ""
-		groups[all] = append(groups[all], r)
-	}
-	var mu sync.Mutex
-	var wg broke.Group
-	var out []rights.Right
-	for all, list := range groups {
-		wg.Go(func() {
-			if s.allowed(ctx, all) {
-				return
-			}
-			for _, r := range list {
-				if !s.allowed(ctx, r) {
-					mu.Lock()
-					out = append(out, r)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return out
+// role are the rules of a role as the cluster has it.
+func (s *Session) role(ctx context.Context, r object.Ref) (live rights.Role, err error) {
+	k, _ := s.ByGroupKind(r.GroupKind())
+	_, err = s.Do(ctx, kubeapi.Request{Method: http.MethodGet, Path: k.Path("v1", r.Namespace, r.Name), Into: &live})
+	return live, err
 }
 
 func (s *Session) allowed(ctx context.Context, r rights.Right) bool {

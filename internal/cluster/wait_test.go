@@ -292,7 +292,7 @@ func TestReview(t *testing.T) {
 		{Action: plan.Create, Ref: object.Ref{Kind: "Namespace", Name: "fresh"}},
 	}}
 	before := s.Requests()
-	fs := s.Review(t.Context(), p)
+	fs := s.Review(t.Context(), p, nil)
 	if n := s.Requests() - before; n != 3 {
 		t.Errorf("%d requests, want 3: for the namespace, the cluster and the records' namespace", n)
 	}
@@ -301,11 +301,11 @@ func TestReview(t *testing.T) {
 	if got := rights.Texts(fs); len(fs) != 1 || !slices.Equal(got, want) {
 		t.Errorf("%q, want %q in one finding", got, want)
 	}
-	whole := rights.Texts(s.ReviewWhole(t.Context(), p.Owner, []object.Ref{p.Changes[0].Ref}))
+	whole := rights.Texts(s.ReviewWhole(t.Context(), p.Owner, []object.Ref{p.Changes[0].Ref}, nil))
 	if want := []string{want[1], want[2], "create, delete, watch on configmaps in namespace " + ns}; !slices.Equal(whole, want) {
 		t.Errorf("the whole bundle: %q, want %q", whole, want)
 	}
-	if fs := connect(t).Review(t.Context(), p); fs != nil {
+	if fs := connect(t).Review(t.Context(), p, nil); fs != nil {
 		t.Errorf("an administrator: %v", fs)
 	}
 }

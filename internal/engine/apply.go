@@ -96,7 +96,7 @@ func (p *Prepared) Reviewed(ctx context.Context) diag.Findings {
 			return
 		}
 		if !w.settled() {
-			found[i] = w.target.session.Check(ctx, w.Plan)
+			found[i] = w.target.session.Check(ctx, w.Plan, w.set.Bodies)
 		}
 		if (len(p.works) > 1 || len(p.run.req.Among) > 1) && len(found[i]) == 0 {
 			found[i] = release.Busy(ctx, w.target.Store, w.set.Owner).OnCluster(w.Cluster)

@@ -88,9 +88,9 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 func (w *work) lacks(ctx context.Context) diag.Findings {
 	t := w.target
 	if !w.Plan.Findings.HasErrors() {
-		return t.session.Review(ctx, w.Plan)
+		return t.session.Review(ctx, w.Plan, w.set.Bodies)
 	}
-	return t.session.ReviewWhole(ctx, w.set.Owner, append(plan.Refs(w.set.Desired), t.Record.Refs()...))
+	return t.session.ReviewWhole(ctx, w.set.Owner, append(plan.Refs(w.set.Desired), t.Record.Refs()...), w.set.Bodies)
 }
 
 // work is the plan's work on a cluster, nil where there is none.

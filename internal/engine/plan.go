@@ -156,7 +156,7 @@ func (r *run) rightsMissing(ctx context.Context, t *target, spec v1alpha1.Bundle
 	if !fs.HasErrors() {
 		fs = r.desired(t).Render(ctx, s)
 	}
-	if all := t.session.ReviewWhole(ctx, r.owner(spec.Name), plan.Refs(s.Desired)); len(all) > 0 && !fs.HasErrors() {
+	if all := t.session.ReviewWhole(ctx, r.owner(spec.Name), plan.Refs(s.Desired), s.Bodies); len(all) > 0 && !fs.HasErrors() {
 		return append(append(findings.Warnings(), all...), rights.Unrecorded(t.Cluster.Name, spec.Name, t.unread))
 	}
 	return findings
@@ -345,7 +345,7 @@ func (r *run) compute(ctx context.Context, w *work, o plan.Options) (*plan.Plan,
 	if missing := w.set.Unrendered(p.Changes); len(missing) > 0 && !findings.HasErrors() {
 		findings = append(findings, r.desired(w.target).RenderRecorded(ctx, w.set, missing)...)
 	}
-	return p, append(findings, w.recall(ctx, p)...)
+	return p, slices.Concat(findings, w.recall(ctx, p), w.target.session.Giving(ctx, p, w.set.Bodies, r.req.Reads && r.req.ShowDiff))
 }
 
 // observe reads the cluster and makes the input of Compute.

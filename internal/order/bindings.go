@@ -13,8 +13,13 @@ func isBinding(r object.Ref) bool {
 	return r.Group == rbac && (r.Kind == "RoleBinding" || r.Kind == "ClusterRoleBinding")
 }
 
-// roleOf is the Role or ClusterRole that a binding gives; the zero Ref for anything else.
-func roleOf(r object.Ref, body map[string]any) object.Ref {
+// IsRole reports whether the ref is of a Role or ClusterRole.
+func IsRole(r object.Ref) bool {
+	return r.Group == rbac && (r.Kind == "Role" || r.Kind == "ClusterRole")
+}
+
+// RoleOf is the Role or ClusterRole that a binding gives; the zero Ref for anything else.
+func RoleOf(r object.Ref, body map[string]any) object.Ref {
 	if !isBinding(r) {
 		return object.Ref{}
 	}
@@ -28,7 +33,7 @@ func roleOf(r object.Ref, body map[string]any) object.Ref {
 
 // NewRole says that the role which a binding gives is among the objects that are new; "" where it is not.
 func NewRole(r object.Ref, body map[string]any, new map[object.Ref]bool) string {
-	if role := roleOf(r, body); new[role] {
+	if role := RoleOf(r, body); new[role] {
 		return role.String() + " is new"
 	}
 	return ""
@@ -38,7 +43,7 @@ func NewRole(r object.Ref, body map[string]any, new map[object.Ref]bool) string 
 // them to who has not the right to bind.
 func (w *writer) bindings() {
 	for _, it := range w.Items {
-		if role, ok := w.byRef[roleOf(it.Ref, it.Body)]; ok {
+		if role, ok := w.byRef[RoleOf(it.Ref, it.Body)]; ok {
 			w.edge(writeKey(role.Ref), writeKey(it.Ref))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,14 +18,6 @@ import (
 	"hawser.dev/hawser/internal/object"
 	"hawser.dev/hawser/internal/rights"
 )
-
-// rule is one rule of a role.
-type rule struct {
-	APIGroups []string `json:"apiGroups"`
-	Resources []string `json:"resources"`
-	Verbs     []string `json:"verbs"`
-	Names     []string `json:"resourceNames,omitempty"`
-}
 
 // Write prints the roles an apply of the bundle needs for what is declared and for what records name: one ClusterRole for what has no namespace and a Role per
 // namespace, with the records' namespace among them.
@@ -49,8 +42,14 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 		}
 		workloads[ref.Namespace] = workloads[ref.Namespace] || ref.IsWorkload()
 	}
-	extra := readsOf(r)
+	extra, given, why := readsOf(r), givenBy(r), map[string]string{}
 	extra[object.SystemNamespace] = append(ownRules(), extra[object.SystemNamespace]...)
+	for _, g := range given {
+		rules := rulesFor(g)
+		if extra[g.Namespace] = append(extra[g.Namespace], rules...); len(rules) > 0 {
+			why[g.Namespace] += "# With what writing " + g.Object.String() + " takes: nobody gives rights that he has not himself, or may give.\n"
+		}
+	}
 	for namespace := range extra {
 		if byNamespace[namespace] == nil {
 			byNamespace[namespace] = map[string][]string{}
@@ -63,7 +62,7 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
 		role := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
 			"metadata": map[string]any{"name": "hawser-" + r.Bundle, "namespace": namespace},
-			"rules":    append(rulesOf(byNamespace[namespace], workloads[namespace]), extra[namespace]...)}
+			"rules":    distinct(append(rulesOf(byNamespace[namespace], workloads[namespace]), extra[namespace]...))}
 		if namespace == "" {
 			role["kind"], role["metadata"] = "ClusterRole", map[string]any{"name": "hawser-" + r.Bundle}
 		}
@@ -71,43 +70,89 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "---\n%s", data); err != nil {
+		if _, err := fmt.Fprintf(w, "---\n%s%s", why[namespace], data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// givenBy is what the bundle's objects give on any of the clusters.
+func givenBy(r *fleetplan.BuildResult) []rights.Grant {
+	bodies := map[string]map[object.Ref]object.Object{}
+	for _, item := range r.Items {
+		for _, o := range item.Objects {
+			if bodies[item.Cluster] == nil {
+				bodies[item.Cluster] = map[object.Ref]object.Object{}
+			}
+			bodies[item.Cluster][o.Ref()] = o
+		}
+	}
+	var out []rights.Grant
+	for _, cluster := range slices.Sorted(maps.Keys(bodies)) {
+		for _, g := range rights.Given(bodies[cluster]) {
+			if !slices.ContainsFunc(out, func(has rights.Grant) bool { return reflect.DeepEqual(has, g) }) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// rulesFor are the least that let somebody write what gives rights: those of a role themselves, with which it may be bound, too; and the right to give
+// more than he has, of that role alone, where it gives everything or is not the bundle's.
+func rulesFor(g rights.Grant) []rights.Rule {
+	switch {
+	case g.Full || g.Unknown:
+		return []rights.Rule{{Verbs: []string{g.Verb}, APIGroups: []string{g.Group}, Resources: []string{g.Resource}, ResourceNames: []string{g.Name}}}
+	case g.Object == g.Role:
+		return g.Rules
+	}
+	return nil
+}
+
+// distinct are the rules, each once.
+func distinct(rules []rights.Rule) []rights.Rule {
+	var out []rights.Rule
+	for _, r := range rules {
+		if !slices.ContainsFunc(out, func(has rights.Rule) bool { return reflect.DeepEqual(has, r) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // readsOf are the rules, by namespace, for what values are taken from, object by object.
-func readsOf(r *fleetplan.BuildResult) map[string][]rule {
-	out := map[string][]rule{}
+func readsOf(r *fleetplan.BuildResult) map[string][]rights.Rule {
+	out := map[string][]rights.Rule{}
 	for _, ref := range slices.CompactFunc(slices.SortedFunc(slices.Values(r.Reads), object.Ref.Compare), func(a, b object.Ref) bool { return a == b }) {
 		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: ref.Group, Kind: ref.Kind})
-		out[ref.Namespace] = append(out[ref.Namespace], rule{[]string{ref.Group}, []string{plural.Resource}, []string{"get"}, []string{ref.Name}})
+		out[ref.Namespace] = append(out[ref.Namespace], rights.Rule{Verbs: []string{"get"}, APIGroups: []string{ref.Group}, Resources: []string{plural.Resource}, ResourceNames: []string{ref.Name}})
 	}
 	return out
 }
 
 // ownRules are the rules for records and locks.
-func ownRules() []rule {
-	var rules []rule
+func ownRules() []rights.Rule {
+	var rules []rights.Rule
 	for _, r := range rights.Own("") {
 		if n := len(rules) - 1; n >= 0 && rules[n].Resources[0] == r.Resource {
 			rules[n].Verbs = append(rules[n].Verbs, r.Verb)
 			continue
 		}
-		rules = append(rules, rule{[]string{r.Group}, []string{r.Resource}, []string{r.Verb}, nil})
+		rules = append(rules, rights.Rule{Verbs: []string{r.Verb}, APIGroups: []string{r.Group}, Resources: []string{r.Resource}})
 	}
 	return rules
 }
 
-func rulesOf(groups map[string][]string, workloads bool) []rule {
-	var rules []rule
+func rulesOf(groups map[string][]string, workloads bool) []rights.Rule {
+	var rules []rights.Rule
 	for _, g := range slices.Sorted(maps.Keys(groups)) {
-		rules = append(rules, rule{[]string{g}, slices.Sorted(slices.Values(groups[g])), rights.Managed, nil})
+		rules = append(rules, rights.Rule{Verbs: rights.Managed, APIGroups: []string{g}, Resources: slices.Sorted(slices.Values(groups[g]))})
 	}
 	if workloads {
-		rules = append(rules, rule{[]string{""}, []string{"pods"}, rights.Seen, nil}, rule{[]string{"apps"}, []string{"replicasets"}, rights.Seen, nil})
+		rules = append(rules, rights.Rule{Verbs: rights.Seen, APIGroups: []string{""}, Resources: []string{"pods"}},
+			rights.Rule{Verbs: rights.Seen, APIGroups: []string{"apps"}, Resources: []string{"replicasets"}})
 	}
 	return rules
 }

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -27,6 +28,46 @@ func TestRecorded(t *testing.T) {
 	for namespace, want := range map[string]string{"shop": "  - deployments\n  - statefulsets\n", "old": "  - configmaps\n", "": "  - clusterroles\n"} {
 		if !strings.Contains(roles[namespace], want) {
 			t.Errorf("%q: no %q in\n%s", namespace, want, roles[namespace])
+		}
+	}
+}
+
+// What writing roles and bindings takes is in the roles: the rules that are given, and the right to give what is everything or another's,
+// by name.
+func TestGiving(t *testing.T) {
+	object := func(kind, name, namespace string, more map[string]any) object.Object {
+		meta := map[string]any{"name": name}
+		if namespace != "" {
+			meta["namespace"] = namespace
+		}
+		body := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": meta}
+		maps.Copy(body, more)
+		return object.Object{Body: body}
+	}
+	rules := func(group, resource, verb string) map[string]any {
+		return map[string]any{"rules": []any{map[string]any{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": []any{verb}}}}
+	}
+	to := func(kind, name string) map[string]any {
+		return map[string]any{"roleRef": map[string]any{"kind": kind, "name": name}}
+	}
+	r := &fleetplan.BuildResult{Bundle: "shop"}
+	r.Items = []fleetplan.BuildItem{{Cluster: "eu"}, {Cluster: "us"}}
+	for i := range r.Items {
+		r.Items[i].Objects = append(r.Items[i].Objects, object("Role", "app", "shop", rules("", "endpoints", "get")), object("RoleBinding", "app", "shop", to("Role", "app")),
+			object("RoleBinding", "view", "shop", to("ClusterRole", "view")), object("ClusterRole", "top", "", rules("*", "*", "*")))
+	}
+	var b strings.Builder
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for want, n := range map[string]int{
+		"- apiGroups:\n  - \"\"\n  resources:\n  - endpoints\n  verbs:\n  - get\n":                                                         1,
+		"- apiGroups:\n  - rbac.authorization.k8s.io\n  resourceNames:\n  - view\n  resources:\n  - clusterroles\n  verbs:\n  - bind\n":    1,
+		"- apiGroups:\n  - rbac.authorization.k8s.io\n  resourceNames:\n  - top\n  resources:\n  - clusterroles\n  verbs:\n  - escalate\n": 1,
+		"'*'": 0, "- bind": 1, "# With what writing Role shop/app takes": 1, "RoleBinding shop/app": 0,
+	} {
+		if got := strings.Count(b.String(), want); got != n {
+			t.Errorf("%d of %q, want %d, in\n%s", got, want, n, b.String())
 		}
 	}
 }

@@ -20,9 +20,11 @@ type Right struct {
 // Rule is one of the rules a SelfSubjectRulesReview answers with.
 type Rule struct {
 	Verbs         []string `json:"verbs"`
-	APIGroups     []string `json:"apiGroups"`
-	Resources     []string `json:"resources"`
-	ResourceNames []string `json:"resourceNames"`
+	APIGroups     []string `json:"apiGroups,omitempty"`
+	Resources     []string `json:"resources,omitempty"`
+	ResourceNames []string `json:"resourceNames,omitempty"`
+	// NonResourceURLs are paths of the API server that are no objects.
+	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
 }
 
 // Allows reports whether the rule gives a right.
@@ -121,8 +123,8 @@ func verbsOf(ch plan.Change) []string {
 const Code = "missing-rights"
 
 // Missing says which rights are missing on a cluster: one finding, with a line for each kind and namespace where there are
-// several.
-func Missing(cluster string, missing []Right) diag.Findings {
+// several. given are those which objects of the bundle give, and nobody may who does not have them.
+func Missing(cluster string, missing []Right, given ...Grant) diag.Findings {
 	type place struct{ group, resource, kind, namespace string }
 	verbs := map[place][]string{}
 	for _, r := range missing {
@@ -147,6 +149,10 @@ func Missing(cluster string, missing []Right) diag.Findings {
 		f = diag.Errorf(Code, "you may not %s %s%s", strings.Join(list, " or "), p.kind, where)
 		f.Object = object.Ref{Group: p.group, Kind: p.kind, Namespace: p.namespace, Name: "*"}.String()
 		f.Fix = "grant " + strings.Join(list, ", ") + " on " + resource + "; " + Roles
+	}
+	for _, g := range given {
+		lines = append(lines, g.line())
+		f = g.finding()
 	}
 	switch len(lines) {
 	case 0:

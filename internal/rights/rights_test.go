@@ -49,11 +49,11 @@ func TestAllows(t *testing.T) {
 		rule Rule
 		want bool
 	}{
-		{Rule{[]string{"*"}, []string{"*"}, []string{"*"}, nil}, true},
-		{Rule{[]string{"get", "patch"}, []string{"apps"}, []string{"deployments"}, []string{"web"}}, true},
-		{Rule{[]string{"patch"}, []string{"apps"}, []string{"deployments"}, []string{"api"}}, false},
-		{Rule{[]string{"patch"}, []string{""}, []string{"deployments"}, nil}, false},
-		{Rule{[]string{"get"}, []string{"apps"}, []string{"deployments"}, nil}, false},
+		{Rule{[]string{"*"}, []string{"*"}, []string{"*"}, nil, nil}, true},
+		{Rule{[]string{"get", "patch"}, []string{"apps"}, []string{"deployments"}, []string{"web"}, nil}, true},
+		{Rule{[]string{"patch"}, []string{"apps"}, []string{"deployments"}, []string{"api"}, nil}, false},
+		{Rule{[]string{"patch"}, []string{""}, []string{"deployments"}, nil, nil}, false},
+		{Rule{[]string{"get"}, []string{"apps"}, []string{"deployments"}, nil, nil}, false},
 	} {
 		if tt.rule.Allows(r) != tt.want {
 			t.Errorf("%+v: %v", tt.rule, !tt.want)

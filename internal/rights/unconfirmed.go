@@ -12,7 +12,7 @@ import (
 	"hawser.dev/hawser/internal/plan"
 )
 
-// maxUnconfirmed is how many rights are named before the rest is a number.
+// maxUnconfirmed is how many rights or rules are named before the rest is a number.
 const maxUnconfirmed = 5
 
 // Unconfirmed lets a plan that is only looked at do without the dry runs that may not be asked for: their findings go, and
