@@ -223,11 +223,6 @@ func (in *injection) fact(ref clusterRef, f *ast.Field) ast.Expr {
 		n.Why, n.Fix = "it is a secret, and facts files hold none", "run with a connection to the cluster"
 	case ref.path[0].Name == "version":
 		n.Why, n.Fix = "its version is not known offline", "run with a connection or with --facts FILE"
-	case ref.path[0].Name == "values" && in.facts.UID == "":
-		n.Why = "without a connection only values of the environment are known"
-		if in.facts.Implicit {
-			n.Why = ""
-		}
 	}
 	in.findings = append(in.findings, n)
 	in.unresolved = append(in.unresolved, ref.at)

@@ -67,25 +67,49 @@ func MissingFact(cluster, path string) diag.Finding {
 	return diag.Errorf(CodeMissingFact, noFact+"%s", cluster, path)
 }
 
-// FromEnvironment says of runtime values that a cluster does not have (MissingFact) what the environment has to do with it: one that is set
-// there and was not read, and one that is not, where it was (read). env is the environment.
-func FromEnvironment(fs diag.Findings, f Facts, env map[string]string, read bool) diag.Findings {
+// FromEnvironment says of runtime values that a cluster does not have (MissingFact) why, and who may give them: queries, where the fleet has some, or
+// the environment, which was read or was not. env is the environment.
+func FromEnvironment(fs diag.Findings, f Facts, env map[string]string, read, queries bool) diag.Findings {
 	out := slices.Clone(fs)
 	for i, n := range out {
 		name, ok := strings.CutPrefix(n.What, fmt.Sprintf(noFact, f.Name)+"values.")
 		if n.Code != CodeMissingFact || !ok || f.Values[name].Absent {
 			continue
 		}
-		switch _, set := env[name]; {
-		case set && !read:
-			out[i].Fix = name + " is set in the environment: --runtime-from-env reads it"
-		case read && !set:
-			if out[i].Fix = "export " + name + ", which the environment does not have"; n.Fix != "" && !strings.HasSuffix(n.Fix, ": nothing") {
-				out[i].Fix = n.Fix + "; or " + out[i].Fix
-			}
+		switch {
+		case f.Implicit:
+		case !queries:
+			out[i].Why = "the fleet has no query for values"
+		case f.UID == "":
+			out[i].Why = "without a connection only values of the environment are known"
 		}
+		out[i].Fix = givenBy(name, n.Fix, env, read, !f.Implicit && (!queries || f.UID != ""), queries)
 	}
 	return out
+}
+
+// givenBy is how a runtime value that is missing is given. has is what else there is, or looks alike; query: a query can give it.
+func givenBy(name, has string, env map[string]string, read, query, queries bool) string {
+	_, set := env[name]
+	if set && !read {
+		return name + " is set in the environment: --runtime-from-env reads it"
+	}
+	declare := "have a query of the fleet give it (fleet.values: [{query: ..., for: {" + name + ": ...}}])"
+	export := "export " + name + ", which the environment does not have"
+	if !read {
+		export = "set " + name + " in the environment and give --runtime-from-env"
+	}
+	switch none := has == "" || strings.HasSuffix(has, ": nothing") || query && !queries && strings.HasPrefix(has, "values has: "); {
+	case query && none:
+		return declare + ", or " + export
+	case query:
+		return has + "; else " + declare + ", or " + export
+	case read && none:
+		return export
+	case read:
+		return has + "; or " + export
+	}
+	return has
 }
 
 // Unfollowed are findings without those that only follow from a fact that is missing at the same place: that nothing is of

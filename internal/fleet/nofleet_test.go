@@ -64,9 +64,37 @@ func TestFromEnvironment(t *testing.T) {
 		n := MissingFact("eu", "values."+c.value)
 		n.Fix = c.fix
 		label := MissingFact("eu", "labels.x")
-		got := FromEnvironment(diag.Findings{n, label}, facts, map[string]string{"TAG": "1"}, c.read)
+		got := FromEnvironment(diag.Findings{n, label}, facts, map[string]string{"TAG": "1"}, c.read, true)
 		if got[0].Fix != c.want || got[1] != label {
 			t.Errorf("%s: %q, want %q; %+v", name, got[0].Fix, c.want, got[1])
+		}
+	}
+}
+
+// A value that no query of the fleet can give is told with both ways of giving it; that a connection would do, only where queries are.
+func TestValuesThatNoQueryGives(t *testing.T) {
+	const declare, export = "have a query of the fleet give it (fleet.values: [{query: ..., for: {TAG: ...}}])", "set TAG in the environment and give --runtime-from-env"
+	for name, c := range map[string]struct {
+		facts         Facts
+		queries, read bool
+		env           map[string]string
+		fix, why      string
+		want          string
+	}{
+		"no queries, connected":          {facts: Facts{Name: "eu", UID: "u"}, fix: "values has: HAWSER_CLUSTER_NAME", want: declare + ", or " + export, why: "the fleet has no query for values"},
+		"no queries, not asked yet":      {facts: Facts{Name: "eu"}, fix: "values has: HAWSER_CLUSTER_NAME", want: declare + ", or " + export, why: "the fleet has no query for values"},
+		"no queries, a typo":             {facts: Facts{Name: "eu"}, fix: `did you mean "TAGS"?`, want: `did you mean "TAGS"?; else ` + declare + ", or " + export, why: "the fleet has no query for values"},
+		"no queries, in the environment": {facts: Facts{Name: "eu"}, env: map[string]string{"TAG": "1"}, want: "TAG is set in the environment: --runtime-from-env reads it", why: "the fleet has no query for values"},
+		"no queries, environment read":   {facts: Facts{Name: "eu"}, read: true, want: declare + ", or export TAG, which the environment does not have", why: "the fleet has no query for values"},
+		"queries, not asked":             {facts: Facts{Name: "eu"}, queries: true, fix: "values has: A", want: "values has: A", why: "without a connection only values of the environment are known"},
+		"queries, asked":                 {facts: Facts{Name: "eu", UID: "u"}, queries: true, fix: "values has: A", want: "values has: A; else " + declare + ", or " + export},
+		"no fleet":                       {facts: Facts{Name: "default", Implicit: true}, fix: "values has: A", want: "values has: A"},
+	} {
+		n := MissingFact(c.facts.Name, "values.TAG")
+		n.Fix = c.fix
+		got := FromEnvironment(diag.Findings{n}, c.facts, c.env, c.read, c.queries)[0]
+		if got.Fix != c.want || got.Why != c.why {
+			t.Errorf("%s: %q because %q, want %q because %q", name, got.Fix, got.Why, c.want, c.why)
 		}
 	}
 }
