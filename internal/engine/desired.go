@@ -18,23 +18,11 @@ import (
 	"hawser.dev/hawser/internal/valuerefs"
 )
 
-// evaluate evaluates the program for one cluster, and says of facts that are missing how they are given.
-func (r *run) evaluate(f fleet.Facts) ([]v1alpha1.BundleSpec, diag.Findings) {
-	specs, findings := r.input.Evaluate(f)
-	if !findings.HasErrors() {
-		return specs, findings
-	}
-	if findings = fleet.Unfollowed(findings); f.Implicit && r.fleet == nil {
-		findings = fleet.WithoutFleet(findings, f, r.input.NearFleet())
-	}
-	return specs, fleet.FromEnvironment(findings, f, r.req.Env, r.req.RuntimeFromEnv, r.fleet != nil && len(r.fleet.Values) > 0)
-}
-
 // specFor evaluates the program for one cluster and picks the run's bundle.
 func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
-	specs, findings := r.evaluate(f)
+	specs, findings := r.input.Evaluate(f)
 	if findings.HasErrors() {
-		return v1alpha1.BundleSpec{}, findings
+		return v1alpha1.BundleSpec{}, fleet.Lacking{Facts: f, Fleet: r.fleet, Env: r.req.Env, Read: r.req.RuntimeFromEnv, Near: r.input.NearFleet}.Explain(findings)
 	}
 	s, fs := place.Choose(specs, r.req.Bundle)
 	if findings = append(findings, fs...); fs.HasErrors() {

@@ -181,7 +181,7 @@ func (r *run) bundles() ([]string, diag.Findings) {
 	var all []v1alpha1.BundleSpec
 	var findings diag.Findings
 	for _, t := range r.targets {
-		specs, fs := r.evaluate(r.factsOf(t.Cluster))
+		specs, fs := r.input.Evaluate(r.factsOf(t.Cluster))
 		all, findings = append(all, specs...), append(findings, fs.OnCluster(t.Cluster.Name)...)
 	}
 	return place.Order(all), findings

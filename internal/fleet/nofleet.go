@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
 )
 
@@ -65,6 +66,25 @@ const noFact = "cluster %s has no "
 // MissingFact is the finding that a cluster has nothing at a path of its facts.
 func MissingFact(cluster, path string) diag.Finding {
 	return diag.Errorf(CodeMissingFact, noFact+"%s", cluster, path)
+}
+
+// Lacking is what decides about how findings of facts that a cluster does not have are told.
+type Lacking struct {
+	Facts Facts
+	// Fleet is nil without one; Near says where one may be.
+	Fleet *v1alpha1.FleetSpec
+	Near  func() string
+	// Env is the environment, and Read whether runtime values are taken from it.
+	Env  map[string]string
+	Read bool
+}
+
+// Explain says of the facts that the findings of an evaluation miss why, and who may give them.
+func (l Lacking) Explain(fs diag.Findings) diag.Findings {
+	if fs = Unfollowed(fs); l.Facts.Implicit && l.Fleet == nil {
+		fs = WithoutFleet(fs, l.Facts, l.Near())
+	}
+	return FromEnvironment(fs, l.Facts, l.Env, l.Read, l.Fleet != nil && len(l.Fleet.Values) > 0)
 }
 
 // FromEnvironment says of runtime values that a cluster does not have (MissingFact) why, and who may give them: queries, where the fleet has some, or
