@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -153,10 +154,11 @@ func (a *App) Run(ctx context.Context, args []string) int {
 
 	s := &session{App: a, Interruption: in}
 	root := s.commands()
-	s.hideArguments(reference.Hiding(reference.Credentials(root, args)))
+	typed, misplaced := reference.Unmistakable(root, args), reference.Misplaced(a.Environ())
+	s.hideArguments(reference.Hiding(slices.Concat(reference.Credentials(root, args), typed, misplaced)), reference.Hiding(slices.Concat(typed, misplaced)))
 	root.SetArgs(args)
 	root.SetIn(a.In)
-	root.SetOut(a.Out)
+	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	for _, check := range []func(*cobra.Command, []string) error{reference.UnknownCommand, reference.SingleDash} {
 		if err := check(root, args); err != nil {

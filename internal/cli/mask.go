@@ -30,7 +30,7 @@ func (a *App) masked() *App {
 // maskedLike is a writer to another place that hides what a stream hides.
 func maskedLike(stream, to io.Writer) io.Writer {
 	if m, ok := stream.(*mask.Writer); ok {
-		return &mask.Writer{To: to, Mask: m.Mask}
+		return &mask.Writer{To: to, Mask: m.Mask, Typed: m.Typed}
 	}
 	return to
 }
@@ -43,11 +43,15 @@ func unmasked(w io.Writer) io.Writer {
 	return w
 }
 
-// hideArguments hides credentials of the command line, wherever they stand in it, in all that is said about the run.
-func (s *session) hideArguments(hide func(string) string) {
-	if m, ok := s.Err.(*mask.Writer); ok && hide != nil {
-		own := *s.App
-		own.Err = &mask.Writer{To: m.To, Mask: func(text string) string { return m.Mask(hide(text)) }}
-		s.App = &own
+// hideArguments hides credentials of the command line, wherever they stand in it: in all that is said about the run those that may be some,
+// in what is printed those that are unmistakable.
+func (s *session) hideArguments(maybe, unmistakable func(string) string) {
+	own := *s.App
+	if m, ok := s.Err.(*mask.Writer); ok && maybe != nil {
+		own.Err = &mask.Writer{To: m.To, Mask: func(text string) string { return m.Mask(maybe(text)) }}
 	}
+	if m, ok := s.Out.(*mask.Writer); ok && unmistakable != nil {
+		own.Out = &mask.Writer{To: m.To, Mask: m.Mask, Typed: unmistakable}
+	}
+	s.App = &own
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/mask"
 	"hawser.dev/hawser/internal/redact"
 )
 
@@ -40,5 +42,34 @@ func TestCredentialsOfTheCommandLine(t *testing.T) {
 		if code := app.Run(t.Context(), args); code == 0 || strings.Contains(talk.String(), "hunter2") {
 			t.Errorf("%q: %d, %s", args, code, talk)
 		}
+	}
+}
+
+// What is printed shows no credential that was typed where a name is wanted, whatever the form: a bundle that is called so is in all of it.
+func TestTypedCredentialsInOutput(t *testing.T) {
+	for _, typed := range []string{"ghp_Zq12345678901234", "bob:hunter2-x9", "password=hunter2-x9"} {
+		for _, command := range []string{"status", "drift", "history", "rollback --dry-run", "plan --group", "fleet check --cluster", "apply --dry-run --cluster", "list -l"} {
+			for _, form := range []string{"text", "json", "yaml"} {
+				app := fakeApp()
+				out := new(bytes.Buffer)
+				app.Out, app.Err, app.Mask = out, new(bytes.Buffer), redact.New().Sweep
+				args := append(strings.Fields(command), typed)
+				app.Run(t.Context(), append(args, "-o", form))
+				if strings.Contains(out.String(), typed) || strings.Contains(out.String(), "hunter2") || strings.Contains(out.String(), "ghp_") {
+					t.Errorf("%q -o %s: %s", args, form, out)
+				}
+			}
+		}
+	}
+	app := fakeApp()
+	app.Mask = redact.New().Sweep
+	out := new(bytes.Buffer)
+	s := &session{App: &App{Out: &mask.Writer{To: out, Mask: app.Mask}, Err: &mask.Writer{To: out, Mask: app.Mask}}}
+	s.hideArguments(nil, func(text string) string { return strings.ReplaceAll(text, "ghp_x", "***") })
+	_, _ = io.WriteString(s.Out, "bundle ghp_x\n")
+	_, _ = io.WriteString(maskedLike(s.Out, out), "of ghp_x\n")
+	_, _ = io.WriteString(unmasked(s.Out), "document ghp_x\n")
+	if got := out.String(); got != "bundle ***\nof ***\ndocument ghp_x\n" {
+		t.Error(got)
 	}
 }

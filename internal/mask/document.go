@@ -13,11 +13,11 @@ import (
 // Masked gives a document of ours as its JSON is masked, and where text is written that is laid out of it: nothing is hidden in that but what authenticates in
 // addresses, so that no secret that equals a part of the layout, or of our own words, can hide it. The document that was given stays as it is.
 func (m *Writer) Masked(doc any) (io.Writer, any) {
-	to := &Writer{To: m.To, Mask: redact.Addresses, hide: m.Mask}
+	to := &Writer{To: m.To, Mask: redact.Addresses, Typed: m.Typed, hide: m.all}
 	if m.hide != nil { // it is written to what is masked already
 		return m, doc
 	}
-	return to, Document(doc, m.Mask)
+	return to, document(doc, m.all, m.name)
 }
 
 // Hide masks a text that is quoted in what is laid out of a document, and is no part of it: a line of a file.
@@ -25,13 +25,16 @@ func (m *Writer) Hide(text string) string {
 	if m.hide != nil {
 		return m.hide(text)
 	}
-	return m.Mask(text)
+	return m.all(text)
 }
 
 // Document is a document of ours with its texts masked as they are in its JSON: names, keys and words of ours stay, but for what authenticates in an
 // address. What does not change is shared with the one that was given.
-func Document[T any](doc T, mask func(string) string) T {
-	w := walk{mask: mask, texts: map[text]string{}, behind: map[pointer]reflect.Value{}, fields: map[reflect.Type][]field{}}
+func Document[T any](doc T, mask func(string) string) T { return document(doc, mask, redact.Addresses) }
+
+// document is Document with what masks names.
+func document[T any](doc T, mask, name func(string) string) T {
+	w := walk{mask: mask, name: name, texts: map[text]string{}, behind: map[pointer]reflect.Value{}, fields: map[reflect.Type][]field{}}
 	v := reflect.ValueOf(&doc).Elem()
 	if out, changed := w.value(v, ""); changed {
 		v.Set(out)
@@ -55,6 +58,7 @@ type pointer struct {
 // walk masks the texts of one document, each once.
 type walk struct {
 	mask   func(string) string
+	name   func(string) string
 	texts  map[text]string
 	behind map[pointer]reflect.Value
 	fields map[reflect.Type][]field
@@ -108,7 +112,7 @@ func (w walk) text(value, field string) string {
 		return out
 	}
 	if out = w.mask(value); key.name {
-		out = redact.Addresses(value)
+		out = w.name(value)
 	}
 	w.texts[key] = out
 	return out

@@ -21,6 +21,8 @@ import (
 type Writer struct {
 	To   io.Writer
 	Mask func(string) string
+	// Typed hides what was typed as a credential where none is wanted: in names and keys, too, which nothing else hides. Nil hides nothing.
+	Typed func(string) string
 	// document is set for what is printed as a document: a text does not tell, as others have a say in it.
 	document bool
 	// hide masks what is quoted in a text that is laid out of what is masked already; nil where that is not so.
@@ -29,14 +31,28 @@ type Writer struct {
 
 // AsDocument is the Writer for a YAML document of ours, which comes in one piece.
 func (m *Writer) AsDocument() io.Writer {
-	return &Writer{To: m.To, Mask: m.Mask, document: true}
+	return &Writer{To: m.To, Mask: m.Mask, Typed: m.Typed, document: true}
 }
+
+// typed hides what was typed as a credential.
+func (m *Writer) typed(text string) string {
+	if m.Typed == nil {
+		return text
+	}
+	return m.Typed(text)
+}
+
+// all hides what is to be hidden in a text that is no name.
+func (m *Writer) all(text string) string { return m.typed(m.Mask(text)) }
+
+// name hides what is to be hidden in a name.
+func (m *Writer) name(text string) string { return m.typed(redact.Addresses(text)) }
 
 // Write writes all of p or fails; the count is that of p's bytes.
 func (m *Writer) Write(p []byte) (int, error) {
 	text := string(p)
 	out := p
-	if hidden := m.Mask(text); hidden != text {
+	if hidden := m.all(text); hidden != text {
 		out = m.hidden(p, hidden)
 	}
 	switch { // what a finding, a log or a name of others brought along
@@ -55,11 +71,11 @@ func (m *Writer) Write(p []byte) (int, error) {
 // hidden masks inside the strings of a JSON or YAML document; anything else becomes the masked text.
 func (m *Writer) hidden(data []byte, text string) []byte {
 	if json.Valid(data) {
-		return maskStrings(data, m.Mask)
+		return m.maskStrings(data)
 	}
 	if m.document {
 		if asJSON, err := yaml.YAMLToJSONStrict(data); err == nil {
-			if out, err := diag.YAML(maskStrings(asJSON, m.Mask)); err == nil {
+			if out, err := diag.YAML(m.maskStrings(asJSON)); err == nil {
 				return out
 			}
 		}
@@ -92,8 +108,9 @@ type level struct {
 	key   bool // a key comes next
 }
 
-// maskStrings masks the strings of valid JSON that are neither keys nor names; in names what authenticates in addresses.
-func maskStrings(data []byte, mask func(string) string) []byte {
+// maskStrings masks the strings of valid JSON that are neither keys nor names; in names what authenticates in addresses, and in both what
+// was typed.
+func (m *Writer) maskStrings(data []byte) []byte {
 	var out bytes.Buffer
 	open := []level{{}}
 	for i := 0; i < len(data); {
@@ -127,13 +144,15 @@ func maskStrings(data []byte, mask func(string) string) []byte {
 		var s string
 		err := json.Unmarshal(literal, &s)
 		switch {
-		case top.key && !top.fixed:
-			top.field = s
-		case top.key || err != nil:
+		case err != nil:
+		case top.key:
+			if literal = maskString(literal, s, m.typed); !top.fixed {
+				top.field = s
+			}
 		case names[top.field]:
-			literal = maskString(literal, s, redact.Addresses)
+			literal = maskString(literal, s, m.name)
 		default:
-			literal = maskString(literal, s, mask)
+			literal = maskString(literal, s, m.all)
 		}
 		out.Write(literal)
 	}

@@ -256,7 +256,7 @@ func FuzzMaskStrings(f *testing.F) {
 		if !json.Valid(data) {
 			return
 		}
-		if out := maskStrings(data, func(s string) string { return redact.New(value).Value("", s) }); !json.Valid(out) {
+		if out := (&Writer{Mask: func(s string) string { return redact.New(value).Value("", s) }}).maskStrings(data); !json.Valid(out) {
 			t.Errorf("%q became %q", data, out)
 		}
 	})
@@ -313,5 +313,46 @@ func TestDocumentsAreInert(t *testing.T) {
 				t.Errorf("%s (%v): %q", name, err, got)
 			}
 		}
+	}
+}
+
+// TestTyped: what was typed as a credential is hidden in names, keys, values and texts, and documents stay what they are.
+func TestTyped(t *testing.T) {
+	typed := func(text string) string { return strings.ReplaceAll(text, "ghp_x", "***") }
+	type doc struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+		Text   string            `json:"text"`
+	}
+	d := doc{"ghp_x", map[string]string{"ghp_x": "ghp_x"}, "no ghp_x, hunter2"}
+	hide := func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	var out bytes.Buffer
+	w := &Writer{To: &out, Mask: hide, Typed: typed}
+	for name, write := range map[string]func() error{
+		"json": func() error { return json.NewEncoder(w).Encode(d) },
+		"yaml": func() error {
+			text, err := yaml.Marshal(d)
+			if err == nil {
+				_, err = w.AsDocument().Write(text)
+			}
+			return err
+		},
+	} {
+		out.Reset()
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+		var back doc
+		if err := yaml.UnmarshalStrict(out.Bytes(), &back); err != nil || back.Name != "***" || back.Labels["***"] != "***" || back.Text != "no ***, ***" {
+			t.Errorf("%s: %v, %s", name, err, &out)
+		}
+	}
+	out.Reset()
+	to, masked := w.Masked(d)
+	if got := masked.(doc); got.Name != "***" || got.Text != "no ***, ***" {
+		t.Errorf("%v", got)
+	}
+	if _, _ = to.Write([]byte("name ghp_x")); out.String() != "name ***" || d.Name != "ghp_x" || w.Hide("ghp_x") != "***" {
+		t.Errorf("%s, %v", &out, d)
 	}
 }

@@ -1,0 +1,88 @@
+package reference
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hawser.dev/hawser/internal/fleet"
+	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/misplaced"
+)
+
+// paths are the variables that name files, directories, switches and names, and no secrets.
+var paths = []string{"KUBECONFIG", "DOCKER_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_FEDERATED_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE",
+	"AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_PROFILE", "AWS_REGION", "SOPS_AGE_KEY_FILE", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"}
+
+// ordinaryPair is NAME:VERSION, HOST:PORT, CONTEXT:NAME, a digest: what stands behind a colon has no digit and no sign, or is a version.
+var ordinaryPair = lazyregexp.New(`^[^:]*:(?:[A-Za-z.-]*|v?[0-9]+(?:\.[0-9A-Za-z]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+-.*)$|(?:^|@)sha(?:256|384|512):[0-9a-f]*$`)
+
+// unmistakable reports whether an argument is a credential: by its form, or as USER:PASSWORD whose password is no word and no version.
+func unmistakable(arg string) bool {
+	return fleet.SecretVar("", arg) || misplaced.Content(arg) || userPassword.MatchString(arg) && !ordinaryPair.MatchString(arg)
+}
+
+// Unmistakable are the arguments of a command line that are credentials, wherever they stand in it, with those of their parts that are some
+// by themselves: what is printed shows none of them.
+func Unmistakable(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		cmd, rest = root, args
+	}
+	var out []string
+	for i, arg := range rest {
+		value := arg
+		if taken := i > 0 && takesNext(cmd, rest[i-1]); !taken && strings.HasPrefix(arg, "-") {
+			var given bool
+			if _, value, given = strings.Cut(arg, "="); !given {
+				continue
+			}
+		}
+		if unmistakable(value) {
+			out = append(out, parts(value)...)
+		}
+	}
+	return longestFirst(out)
+}
+
+// Misplaced are credentials in variables of an environment (NAME=VALUE) that should name files, directories, clusters and the like.
+func Misplaced(environ []string) []string {
+	var out []string
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if (slices.Contains(paths, name) || strings.HasPrefix(name, "HAWSER_") && !fleet.SecretName(name)) && (misplaced.Content(value) || fleet.SecretVar("", value)) {
+			out = append(out, parts(value)...)
+		}
+	}
+	return longestFirst(out)
+}
+
+// shortestPassword is how long the part of an argument is that is taken for its password wherever it stands.
+const shortestPassword = 8
+
+// parts are a text, as it is and quoted, and its parts that are credentials by themselves.
+func parts(text string) []string {
+	out := []string{text}
+	if quoted := strconv.Quote(text); quoted != `"`+text+`"` {
+		out = append(out, quoted[1:len(quoted)-1])
+	}
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",= ", r) }) {
+		if part != text && len(part) >= shortestPassword && unmistakable(part) {
+			out = append(out, part)
+		}
+	}
+	for _, sign := range []string{":", "="} {
+		if _, password, ok := strings.Cut(text, sign); ok && len(strings.TrimSpace(password)) >= shortestPassword && strings.ContainsAny(password, "0123456789") {
+			out = append(out, strings.TrimSpace(password))
+		}
+	}
+	return out
+}
+
+func longestFirst(texts []string) []string {
+	slices.SortStableFunc(texts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return slices.Compact(texts)
+}

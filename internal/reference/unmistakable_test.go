@@ -1,0 +1,39 @@
+package reference
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// What is hidden in what is printed is unmistakable: names, versions, ports and contexts are shown.
+func TestUnmistakable(t *testing.T) {
+	root := &cobra.Command{Use: "hawser"}
+	status := &cobra.Command{Use: "status", Run: func(*cobra.Command, []string) {}}
+	status.Flags().StringP("selector", "l", "", "")
+	status.Flags().String("cluster", "", "")
+	status.Flags().Bool("wide", false, "")
+	root.AddCommand(status)
+	for _, arg := range []string{"ghp_Zq12345678901234", "bob:hunter2", "bob:Zq!x", "ada:x9K-hunter", "password=hunter2", "tok=ghp_Zq12345678901234", "postgres://u:pw@h/db", "AGE-SECRET-KEY-1QQQ", "token: hunter2", "https://ada:hunter2@h/x"} {
+		for _, args := range [][]string{{"status", arg}, {"status", "-l", arg}, {"status", "--cluster", arg}, {"status", "--cluster=" + arg}, {"status", "--wide", arg}, {"status", "shop", arg}} {
+			if got := Unmistakable(root, args); !slices.Contains(got, arg) {
+				t.Errorf("%q: %q", args, got)
+			}
+		}
+	}
+	for _, arg := range []string{"shop", "shop:web", "shop:web-prod", "prod:Web.Front", "web:v1.2.3", "web:1.27-alpine", "web:2026-11-29", "web:v2", "web:latest", "web:1", "localhost:5000/x", "h.test:443", "oci://h/x:1", "C:\\x", "./a:b",
+		"web@sha256:" + "0a1b2c3d4e5f", "sha256:0a1b", "env=prod", "tier=web,env!=prod", "shop.yaml", "550e8400-e29b-41d4-a716-446655440000", "kube-system/web", "eu-*", "30m", "oci://ghcr.io/acme/web:1.0.0@sha256:0a1b2c"} {
+		for _, args := range [][]string{{"status", arg}, {"status", "-l", arg}, {"status", "--cluster=" + arg}} {
+			if got := Unmistakable(root, args); len(got) > 0 {
+				t.Errorf("%q: %q", args, got)
+			}
+		}
+	}
+	if got := Unmistakable(root, []string{"status", "-l", "tok=ghp_Zq12345678901234"}); !slices.Equal(got, []string{"tok=ghp_Zq12345678901234", "ghp_Zq12345678901234"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Misplaced([]string{"HAWSER_ISOLATE=ghp_Zq12345678901234", "HAWSER_FLEET=token: hunter2", "HAWSER_CACHE_DIR=/c", "GITHUB_TOKEN=ghp_Zz12345678901234", "KUBECONFIG=/home/ada/.kube/config", "PATH=/usr/bin:/bin"}); !slices.Equal(got, []string{"ghp_Zq12345678901234", "token: hunter2"}) {
+		t.Errorf("%q", got)
+	}
+}
