@@ -32,7 +32,7 @@ func (s *session) buildCommand() *cobra.Command {
 	s.opts.accessFlags(f)
 	f.StringVar(&s.opts.outputDir, "output-dir", "", "write every object into a file below this directory")
 	f.BoolVar(&s.opts.maskSecrets, "mask-secrets", false, "print *** for the data of Secrets and for secret runtime values (not in files)")
-	f.BoolVar(&s.opts.standIns, "stand-ins", false, "print stand-ins where a value is known only in the cluster, instead of refusing")
+	f.BoolVar(&s.opts.standIns, "stand-ins", false, "print stand-ins for secrets that cannot be read here, and for values that only the cluster knows, instead of refusing")
 	s.opts.lockedFlag(f)
 	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
 	s.completeFleet(cmd)

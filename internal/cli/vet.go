@@ -30,6 +30,7 @@ func (s *session) vetCommand() *cobra.Command {
 	s.opts.outputFlag(f, dataForms...)
 	f.BoolVar(&s.opts.printValue, "print-value", false, "print what the bundle evaluates to, as CUE")
 	f.StringVar(&s.opts.explain, "explain-value", "", "say which layer decided INSTANCE.PATH")
+	f.BoolVar(&s.opts.standIns, "stand-ins", false, "check with stand-ins for secrets that cannot be read here, instead of refusing")
 	s.opts.lockedFlag(f)
 	f.StringVar(&s.opts.facts, "facts", "", "snapshot of the clusters' facts to use instead of the clusters (see: fleet snapshot)")
 	s.completeFleet(cmd)

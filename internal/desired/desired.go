@@ -72,8 +72,9 @@ type Resolver struct {
 	// Uses reports whether the documents read a runtime value; Plain are documents without instances.
 	Uses  func(name string) bool
 	Plain bool
-	// Tests: tests are rendered, too. Lenient puts stand-ins where an object may not be read: nothing will be written.
-	Tests, Lenient bool
+	// Tests: tests are rendered, too. Lenient puts stand-ins where an object may not be read: nothing will be written. StandIns does so for every secret
+	// that cannot be read.
+	Tests, Lenient, StandIns bool
 	// Late are instances that were shown without values of others, by a plan that goes on: those stay open, unless the record has what they are
 	// rendered from with what is known.
 	Late []string

@@ -100,7 +100,7 @@ func (t *Target) Forget(f bind.From, at object.Ref) { t.seen.Forget(wanted{at, f
 
 // forValues is the cluster as the reader of values sees it: one that can be asked for Secrets when it is connected.
 func (r Resolver) forValues(ctx context.Context, s *State, instance string) values.Target {
-	out := values.Target{Cluster: r.Cluster.Name, Instance: instance, Requires: release.Needs(s.Spec)}
+	out := values.Target{Cluster: r.Cluster.Name, Instance: instance, Requires: release.Needs(s.Spec), StandIns: r.StandIns}
 	if r.Before != nil {
 		before := r.Before(ctx)
 		out.Later = func() string { return valuerefs.Later(before, out.Requires) }

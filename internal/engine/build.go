@@ -122,7 +122,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			out.Items = append(out.Items, item)
 		}
 	}
-	out.Findings = append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...)
+	out.Findings = values.StoodIn(append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...), req.Placeholders)
 	if err := out.Findings.Err(); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (e *Engine) Vet(ctx context.Context, req Request) (*fleetplan.VetReport, er
 			out.Clusters = append(out.Clusters, fleetplan.ClusterValues{Cluster: t.Cluster.Name, Bundle: values.Shown(text, "", r.Redactor.Value)})
 		}
 	}
-	out.Findings = append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...).Sorted()
+	out.Findings = values.StoodIn(append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...), req.Placeholders).Sorted()
 	if len(out.Instances) == 0 && !out.Findings.HasErrors() {
 		out.Findings = append(out.Findings, diag.Errorf("no-instances", "no instances found in bundle"))
 	}

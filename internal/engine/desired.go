@@ -36,7 +36,7 @@ func (r *run) specFor(f fleet.Facts) (v1alpha1.BundleSpec, diag.Findings) {
 func (r *run) desired(t *target) desired.Resolver {
 	others := func(bundle string) []v1alpha1.BundleSpec { specs, _ := r.others(t, bundle); return specs }
 	return desired.Resolver{Target: &t.Target, Sources: r.sources, Renderers: r.Renderers, Memo: &r.memo, Marks: &r.marks, Reader: r.reader, Redactor: r.Redactor,
-		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, Rotate: r.req.Rotate, Others: others, Now: r.now,
+		Checker: r.Checker, Fleet: r.fleet, Owner: r.owner, Uses: r.uses, Plain: r.program.Plain(), Tests: r.req.Tests, Lenient: r.lenient, StandIns: r.req.Placeholders, Rotate: r.req.Rotate, Others: others, Now: r.now,
 		Follows: len(r.req.Before) > 0, Late: r.req.shown.Late(t.Cluster.Name, t.Record),
 		Ahead:  func(ctx context.Context, s *desired.State) plan.Ahead { return r.ahead(ctx, t, s) },
 		Before: func(ctx context.Context) []valuerefs.Before { return r.before(ctx, t) }, Names: r.names, Former: r.req.former[t.Cluster.Name],

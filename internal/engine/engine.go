@@ -114,7 +114,7 @@ type RunOptions struct {
 	Timeout, StalledAfter time.Duration
 	// Parallel bounds requests in flight per cluster (default 32).
 	Parallel int
-	// Placeholders lets build give objects that hold something else than the values they will have.
+	// Placeholders lets vet check, and build give, objects that hold something else than the values they will have.
 	Placeholders bool
 	// Recorded lets build tell what the clusters' records name, too.
 	Recorded bool

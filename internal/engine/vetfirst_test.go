@@ -49,7 +49,19 @@ func TestVetOfWhatARequiredBundleBrings(t *testing.T) {
 	if _, err := r.Vet(t.Context(), b); err == nil || !strings.Contains(err.Error(), "ref://vault:dbb/image") {
 		t.Errorf("vet of a name that nothing brings: %v", err)
 	}
-	if _, err := r.Build(t.Context(), printed); err == nil {
-		t.Error("build of a name that nothing brings")
+	if _, err := r.Build(t.Context(), b); err == nil || !strings.Contains(err.Error(), "hawser vet --stand-ins") {
+		t.Errorf("build of a name that nothing brings: %v", err)
+	}
+	// With stand-ins it stands for itself, as what no store gives does, and that is said once.
+	stands := func(fs diag.Findings) bool {
+		return slices.ContainsFunc(fs, func(f diag.Finding) bool {
+			return f.Code == "stand-ins" && strings.Contains(f.What, "1 reference is not read, and stands for itself: ref://vault:dbb/image")
+		})
+	}
+	if built, err := r.Build(t.Context(), printed); err != nil || !stands(built.Findings) {
+		t.Errorf("build of it with stand-ins: %v", err)
+	}
+	if out, err := r.Vet(t.Context(), printed); err != nil || !stands(out.Findings) {
+		t.Errorf("vet of it with stand-ins: %v", err)
 	}
 }

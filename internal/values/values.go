@@ -58,6 +58,9 @@ type Target struct {
 	// Names is the bundle that takes the values, where only the names of what it declares are wanted: what its cluster's Secrets do not give is known
 	// when it is done. "" for none.
 	Names string
+	// StandIns: nothing will be written, so that a reference which no store gives a value for stands for itself. What is read and has no such
+	// property stays an error.
+	StandIns bool
 }
 
 // Reader resolves references for one run. Every distinct one is asked once, those to Secrets of the target once per
@@ -98,8 +101,7 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 	if spec.Kube != nil {
 		r.leads(object.Ref{Kind: "Secret", Namespace: spec.Kube.Namespace, Name: ref.Path})
 		if t.Secrets == nil {
-			f := diag.Warnf(CodeNotRead, "%s stands for itself: the cluster was not asked", ref)
-			return ref.String(), "", &f
+			return stands(ref, "the cluster was not asked")
 		}
 		on = t.Cluster
 		if t.Writes != nil {
@@ -128,6 +130,11 @@ func (r *Reader) Resolve(ctx context.Context, t Target, ref secret.Ref) (value, 
 		f.Why = r.options.Redactor.Redact(err.Error())
 		return "", t.Names, &f
 	}
+	if t.StandIns && err != nil && ctx.Err() == nil && !isMissing(err) {
+		value, bundle, f := stands(ref, "it cannot be read here")
+		f.Why = r.options.Redactor.Redact(err.Error())
+		return value, bundle, f
+	}
 	if err == nil {
 		r.options.Redactor.AddFor(t.Instance, value)
 		r.options.Redactor.Called(t.Instance, value, ref.String())
@@ -147,8 +154,23 @@ func (r *Reader) leads(to object.Ref) {
 	r.led[to] = true
 }
 
+// isMissing reports whether an error is that what a store has was read, and has not what the reference names.
+func isMissing(err error) bool {
+	_, ok := errors.AsType[*secret.MissingError](err)
+	return ok
+}
+
 // remedy is what to do where a store gives no value for a reference, and why: err.
 func remedy(t Target, spec v1alpha1.SecretStore, ref secret.Ref, err error) string {
+	fix := toRead(t, spec, ref, err)
+	if t.Cluster == "" || isMissing(err) {
+		return fix
+	}
+	return fix + "; where secrets are not there to be read, check without them: hawser vet --stand-ins"
+}
+
+// toRead is what to do so that a store gives a value.
+func toRead(t Target, spec v1alpha1.SecretStore, ref secret.Ref, err error) string {
 	if outside, ok := errors.AsType[*secret.OutsideError](err); ok {
 		return outside.Fix
 	}

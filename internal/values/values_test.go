@@ -91,6 +91,12 @@ func names(t Target) Target {
 	return t
 }
 
+// standIns is a target where something may stand in for what is not read.
+func standIns(t Target) Target {
+	t.StandIns = true
+	return t
+}
+
 var errNoSecret = apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "db")
 
 var errForbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "db", errors.New("no rule"))
@@ -131,6 +137,15 @@ func TestResolve(t *testing.T) {
 		{reason: "a store without its key", ref: "ref://db/locked", target: on("a"), code: "secret-not-found",
 			says: []string{"no such file", "correct where secretStores.default says it is"}},
 		{reason: "an entry that cannot be opened", ref: "ref://db/damaged", target: on("a"), code: "secret-not-found", says: []string{"the value is damaged", "restore it"}},
+		{reason: "no such value, where something may stand in", ref: "ref://db/pass", target: standIns(on("a")), want: "ref://db/pass", code: "secret-not-read",
+			says: []string{"ref://db/pass stands for itself: it cannot be read here", "there is no db/pass"}},
+		{reason: "a store without its key, where something may stand in", ref: "ref://db/locked", target: standIns(on("a")), want: "ref://db/locked", code: "secret-not-read"},
+		{reason: "a store that cannot be opened, where something may stand in", ref: "ref://broken:db/password", target: standIns(on("a")), want: "ref://broken:db/password", code: "secret-not-read"},
+		{reason: "a Secret that is not there, where something may stand in", ref: "ref://vault:db/password", target: standIns(without(errNoSecret, "")), want: "ref://vault:db/password", code: "secret-not-read"},
+		{reason: "what is there, where something may stand in", ref: "ref://db/password", target: standIns(on("a")), want: "hunter2"},
+		{reason: "a misspelt property, where something may stand in", ref: "ref://db/a.tik", target: standIns(on("a")), code: "secret-not-found"},
+		{reason: "a store that is not declared, where something may stand in", ref: "ref://valut:db/password", target: standIns(on("a")), code: "unknown-store"},
+		{reason: "no such value, without stand-ins", ref: "ref://db/pass", target: on("a"), code: "secret-not-found", says: []string{"check without them: hawser vet --stand-ins"}},
 		{reason: "a property that is misspelt", ref: "ref://db/a.tik", target: on("a"), code: "secret-not-found", says: []string{"there is no tik", `did you mean "a.tok"?`}},
 		{reason: "a store that is not declared", ref: "ref://valut:db/password", target: on("a"), code: "unknown-store",
 			says: []string{"named valut", "broken, default, more, vault", `did you mean "vault"?`}},
