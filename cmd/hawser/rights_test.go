@@ -34,6 +34,19 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: db}
 data: {v: "1"}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.$B.example.com}
+spec:
+  group: $B.example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---
+apiVersion: $B.example.com/v1
+kind: Widget
+metadata: {name: one}
 -- chart/Chart.yaml --
 apiVersion: v2
 name: app

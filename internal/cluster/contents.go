@@ -86,11 +86,16 @@ func (l *looker) namespace(name string) {
 	}
 	var wg broke.Group
 	for _, k := range kinds {
-		if k.Namespaced && k.List && k.Delete && (k.Kind != "Event" || k.Custom) {
+		if inside(k) {
 			wg.Go(func() { l.list(k, name) })
 		}
 	}
 	wg.Wait()
+}
+
+// inside reports whether objects of a kind are content of a Namespace.
+func inside(k kubeapi.KindInfo) bool {
+	return k.Namespaced && k.List && k.Delete && (k.Kind != "Event" || k.Custom)
 }
 
 // definition lists the objects of the kind that a definition makes, at a version that it serves: discovery may not show

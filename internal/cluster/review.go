@@ -38,6 +38,18 @@ func (s *Session) Giving(ctx context.Context, p *plan.Plan, bodies map[object.Re
 	return rights.Missing(s.Name(), nil, lacking...).As(diag.Warning)
 }
 
+// Undeletable warns of the Namespaces and definitions among some in which we may not look at everything, which is done before they are deleted.
+func (s *Session) Undeletable(ctx context.Context, holders []object.Ref) diag.Findings {
+	var all []rights.Right
+	kinds, _ := s.Kinds()
+	for _, k := range kinds {
+		if inside(k) {
+			all = append(all, rights.Right{Verb: "list", Group: k.Group, Resource: k.Resource, Kind: k.Kind})
+		}
+	}
+	return s.asker().Undeletable(ctx, holders, all).OnCluster(s.Name())
+}
+
 // resource is that of a kind as the cluster serves it, "" where it does not.
 func (s *Session) resource(r object.Ref) string {
 	k, _ := s.ByGroupKind(r.GroupKind())

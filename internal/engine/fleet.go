@@ -67,8 +67,8 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 			row.Problem = t.findings.Errors()[0].What
 		}
 		if w := fp.work(t.Cluster.Name); w != nil {
-			missing := w.lacks(ctx).Errors()
-			row.Missing, out.Findings = rights.Texts(missing), append(out.Findings, missing...)
+			lacks := w.lacks(ctx)
+			row.Missing, out.Findings = rights.Texts(lacks.Errors()), append(out.Findings, lacks...)
 		}
 		out.Findings = append(out.Findings, t.findings...)
 		out.Clusters = append(out.Clusters, row)
@@ -83,14 +83,15 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 	return out, out.Findings.Err()
 }
 
-// lacks are the rights that are missing for a plan; where there is none for what may not even be looked at, those for all that
+// lacks are the rights that are missing for a plan, and those for deleting it as warnings; where there is none for what may not even be looked at, those for all that
 // is declared and recorded.
 func (w *work) lacks(ctx context.Context) diag.Findings {
 	t := w.target
+	deletes := t.session.Undeletable(ctx, rights.Lasting(w.set.Desired))
 	if !w.Plan.Findings.HasErrors() {
-		return t.session.Review(ctx, w.Plan, w.set.Bodies)
+		return append(deletes, t.session.Review(ctx, w.Plan, w.set.Bodies)...)
 	}
-	return t.session.ReviewWhole(ctx, w.set.Owner, append(plan.Refs(w.set.Desired), t.Record.Refs()...), w.set.Bodies)
+	return append(deletes, t.session.ReviewWhole(ctx, w.set.Owner, append(plan.Refs(w.set.Desired), t.Record.Refs()...), w.set.Bodies)...)
 }
 
 // work is the plan's work on a cluster, nil where there is none.

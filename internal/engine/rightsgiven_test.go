@@ -61,3 +61,49 @@ func TestRightsThatAreGiven(t *testing.T) {
 	}
 	r.applied(req)
 }
+
+// TestRightsToDelete: the check warns of the Namespaces and definitions of a bundle that somebody could not delete; an apply does without.
+func TestRightsToDelete(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := "widgets." + r.name + ".example.com"
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")+"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: "+r.name+"}\n---\n"+
+		"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "+name+"}\nspec: {group: "+r.name+
+		".example.com, scope: Namespaced, names: {kind: Widget, plural: widgets}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n"))
+	r.applied(r.request())
+	user := "few-" + r.name
+	r.grant(user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: rights.Managed})
+	subject := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
+	rules := []rbacv1.PolicyRule{{APIGroups: []string{"", "apiextensions.k8s.io"}, Resources: []string{"namespaces", "customresourcedefinitions"}, Verbs: rights.Managed}}
+	if _, err := r.admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user}
+	if _, err := r.admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user}, Subjects: subject, RoleRef: ref}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.may(user, "", rules...)
+	req := r.request()
+	check := func() (why []string) {
+		rep, err := r.Check(t.Context(), req)
+		if err != nil || len(rep.Clusters[0].Missing) > 0 {
+			t.Errorf("%v, %+v", err, rep)
+		}
+		for _, f := range rep.Findings {
+			if f.Code == rights.CodeDelete {
+				why = append(why, f.Why)
+			}
+		}
+		return why
+	}
+	if why := check(); len(why) > 0 {
+		t.Errorf("an administrator: %q", why)
+	}
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
+	why := strings.Join(check(), "\n")
+	for _, want := range []string{"list on " + name + " in the cluster", " more in namespace " + r.name} {
+		if !strings.Contains(why, want) {
+			t.Errorf("no %q in %q", want, why)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,6 +45,7 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 	}
 	extra, given, why := readsOf(r), givenBy(r), map[string]string{}
 	extra[object.SystemNamespace] = append(ownRules(), extra[object.SystemNamespace]...)
+	extra[""] = append(extra[""], listed(r)...)
 	for _, g := range given {
 		rules := rulesFor(g)
 		if extra[g.Namespace] = append(extra[g.Namespace], rules...); len(rules) > 0 {
@@ -71,6 +73,54 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 			return err
 		}
 		if _, err := fmt.Fprintf(w, "---\n%s%s", why[namespace], data); err != nil {
+			return err
+		}
+	}
+	return writeDeletes(w, r)
+}
+
+// deletable are the Namespaces and definitions that would go with the bundle, sorted; of Namespaces those that are declared.
+func deletable(r *fleetplan.BuildResult) []object.Ref {
+	found := map[object.Ref]bool{}
+	for _, ref := range r.Recorded {
+		found[ref] = ref.IsCRD()
+	}
+	for _, item := range r.Items {
+		for _, o := range item.Objects {
+			ref := o.Ref()
+			found[ref] = (ref.IsNamespace() || ref.IsCRD()) && !object.ActionsOf(o.Unstructured().GetAnnotations()).Keep
+		}
+	}
+	maps.DeleteFunc(found, func(_ object.Ref, goes bool) bool { return !goes })
+	return slices.SortedFunc(maps.Keys(found), object.Ref.Compare)
+}
+
+// listed are the rules with which the objects of the bundle's definitions are looked at before they are deleted.
+func listed(r *fleetplan.BuildResult) []rights.Rule {
+	var out []rights.Rule
+	for _, ref := range deletable(r) {
+		if l := rights.Listed(ref); ref.IsCRD() {
+			out = append(out, rights.Rule{Verbs: []string{l.Verb}, APIGroups: []string{l.Group}, Resources: []string{l.Resource}})
+		}
+	}
+	return out
+}
+
+// writeDeletes prints a role for each declared Namespace, to look at everything in it before it is deleted: as a comment, since it reads more than an
+// apply does.
+func writeDeletes(w io.Writer, r *fleetplan.BuildResult) error {
+	for _, ref := range deletable(r) {
+		if !ref.IsNamespace() {
+			continue
+		}
+		data, err := yaml.Marshal(map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+			"metadata": map[string]any{"name": "hawser-" + r.Bundle + "-delete", "namespace": ref.Name},
+			"rules":    []rights.Rule{{Verbs: []string{"list"}, APIGroups: []string{"*"}, Resources: []string{"*"}}}})
+		if err != nil {
+			return err
+		}
+		role := strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", "\n# ")
+		if _, err := fmt.Fprintf(w, "---\n# Only who is to delete %s needs this role as well: everything in it, Secrets too, is listed before, for what would be lost with it.\n# %s\n", ref, role); err != nil {
 			return err
 		}
 	}

@@ -71,3 +71,27 @@ func TestGiving(t *testing.T) {
 		}
 	}
 }
+
+// What is looked at before a Namespace or a definition is deleted is in the roles, by kind; everything in a Namespace only as a comment.
+func TestDeletes(t *testing.T) {
+	made := func(apiVersion, kind, name string, annotations map[string]any) object.Object {
+		return object.Object{Body: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "annotations": annotations}}}
+	}
+	kept := map[string]any{"hawser.dev/prune": "disabled"}
+	const crd = "CustomResourceDefinition"
+	r := &fleetplan.BuildResult{Bundle: "shop", Recorded: []object.Ref{{Group: "apiextensions.k8s.io", Kind: crd, Name: "gears.x.dev"}, {Kind: "Namespace", Name: "own"}},
+		Items: []fleetplan.BuildItem{{Objects: []object.Object{made("v1", "Namespace", "shop", nil), made("v1", "Namespace", "kept", kept),
+			made("apiextensions.k8s.io/v1", crd, "widgets.x.dev", nil), made("apiextensions.k8s.io/v1", crd, "things.x.dev", kept)}}}}
+	var b strings.Builder
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for want, n := range map[string]int{
+		"- apiGroups:\n  - x.dev\n  resources:\n  - widgets\n  verbs:\n  - list\n": 1, "  - gears\n": 1, "things": 0,
+		"---\n# Only who is to delete Namespace shop": 1, "#   name: hawser-shop-delete\n#   namespace: shop\n": 1, "#   - '*'\n": 2, "\n  - '*'": 0, "namespace: own": 0, "kept": 0,
+	} {
+		if got := strings.Count(b.String(), want); got != n {
+			t.Errorf("%d of %q, want %d, in\n%s", got, want, n, b.String())
+		}
+	}
+}
