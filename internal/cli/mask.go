@@ -48,7 +48,7 @@ func unmasked(w io.Writer) io.Writer {
 func (s *session) hideArguments(maybe, unmistakable func(string) string) {
 	own := *s.App
 	if m, ok := s.Err.(*mask.Writer); ok && maybe != nil {
-		own.Err = &mask.Writer{To: m.To, Mask: func(text string) string { return m.Mask(maybe(text)) }}
+		own.Err = &mask.Writer{To: m.To, Mask: m.Mask, Typed: maybe}
 	}
 	if m, ok := s.Out.(*mask.Writer); ok && unmistakable != nil {
 		own.Out = &mask.Writer{To: m.To, Mask: m.Mask, Typed: unmistakable}

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/mask"
 	"hawser.dev/hawser/internal/redact"
+	"hawser.dev/hawser/internal/report"
 )
 
 // The terminal is asked about below the mask, and what must be printed as it is goes there.
@@ -65,7 +67,12 @@ func TestTypedCredentialsInOutput(t *testing.T) {
 	app.Mask = redact.New().Sweep
 	out := new(bytes.Buffer)
 	s := &session{App: &App{Out: &mask.Writer{To: out, Mask: app.Mask}, Err: &mask.Writer{To: out, Mask: app.Mask}}}
-	s.hideArguments(nil, func(text string) string { return strings.ReplaceAll(text, "ghp_x", "***") })
+	hide := func(text string) string { return strings.ReplaceAll(text, "ghp_x", "***") }
+	s.hideArguments(hide, hide)
+	if _ = report.Findings(s.Err, diag.Findings{{Code: "x", What: "no ghp_x", Pos: diag.Pos{File: "ghp_x", Line: 1}}}, report.Style{Width: 80}); strings.Contains(out.String(), "ghp_x") {
+		t.Errorf("%s", out)
+	}
+	out.Reset()
 	_, _ = io.WriteString(s.Out, "bundle ghp_x\n")
 	_, _ = io.WriteString(maskedLike(s.Out, out), "of ghp_x\n")
 	_, _ = io.WriteString(unmasked(s.Out), "document ghp_x\n")

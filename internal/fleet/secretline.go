@@ -18,6 +18,6 @@ var opened = lazyregexp.New(`([:=]\s*)[\[(]\s*`)
 // SecretLine reports whether a line of a file has a value that is a secret, by its form or by the name of its field: nobody is shown it.
 func SecretLine(line string) bool {
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"',{}[]()", r) })
-	encoded := func(word string) bool { return len(word) >= 40 && misplaced.Content(word) } // content in base64
+	encoded := func(word string) bool { return misplaced.Key(word) || len(word) >= 40 && misplaced.Content(word) } // content in base64
 	return slices.ContainsFunc(words, encoded) || secretForm(openValue.ReplaceAllString(opened.ReplaceAllString(line, "$1"), "${1}${2}null "))
 }

@@ -53,11 +53,39 @@ func Misplaced(environ []string) []string {
 	var out []string
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
+		if slices.Contains(proxies, strings.ToUpper(name)) {
+			out = append(out, noProxy(value)...)
+			continue
+		}
 		if (slices.Contains(paths, name) || strings.HasPrefix(name, "HAWSER_") && !fleet.SecretName(name)) && (misplaced.Content(value) || fleet.SecretVar("", value)) {
 			out = append(out, parts(value)...)
 		}
 	}
 	return longestFirst(out)
+}
+
+// proxies are the variables that name one.
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
+
+// host is what a host may be called that is quoted: a domain, an address, a word of small letters; with a port or none.
+var host = lazyregexp.New(`^(?:\[[0-9A-Fa-f:.%]*\]|[a-z]*|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\.?|[A-Za-z0-9.-]+:[0-9]*$)(?::[0-9]*)?$`)
+
+// noProxy is what is given in place of a proxy's address, and may be a password, with its part behind a colon.
+func noProxy(text string) []string {
+	_, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		rest = text
+	}
+	if rest = strings.TrimRight(rest, "/"); strings.Contains(rest, "@") || len(rest) < 4 || host.MatchString(rest) { // what stands before an @ is known as soon as it is read
+		return nil
+	}
+	out := []string{text, rest}
+	for part := range strings.SplitSeq(rest, ":") {
+		if len(part) >= 4 && !host.MatchString(part) {
+			out = append(out, part)
+		}
+	}
+	return out
 }
 
 // shortestPassword is how long the part of an argument is that is taken for its password wherever it stands.

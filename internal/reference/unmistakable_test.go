@@ -37,3 +37,15 @@ func TestUnmistakable(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What stands in place of a proxy's address is not shown: it may be its password.
+func TestNoProxy(t *testing.T) {
+	for text, want := range map[string][]string{"hunter2pw": {"hunter2pw"}, "http://hunter2pw": {"http://hunter2pw", "hunter2pw"}, "bob:hunter2pw": {"bob:hunter2pw", "hunter2pw"}, "Zq!x9K": {"Zq!x9K"}, "https://bob:Zq-x9/": {"https://bob:Zq-x9/", "bob:Zq-x9", "Zq-x9"},
+		"proxy": nil, "proxy:3128": nil, "http://proxy:3128": nil, "http://proxy1:3128/": nil, "proxy.example.com": nil, "http://10.0.0.1:8080": nil, "socks5://localhost:1080": nil, "http://[::1]:3128": nil, "": nil, "http://u:pw@proxy:3128": nil} {
+		for _, name := range []string{"HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
+			if got := Misplaced([]string{name + "=" + text}); !slices.Equal(got, want) {
+				t.Errorf("%s=%s: %q, want %q", name, text, got, want)
+			}
+		}
+	}
+}
