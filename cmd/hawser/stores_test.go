@@ -118,3 +118,38 @@ func TestStoresFailClosed(t *testing.T) {
 		})
 	}
 }
+
+// Without secrets, as in the CI of a stranger's pull request, a bundle is checked and built with the references in their place, which is said; the
+// error without the flag names it, and nothing is planned so.
+func TestVetWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	s := storesScene(t, nil)
+	s.env = append(s.env, "APP_SHARED=") // as a secret that is not given to the run
+	r := s.want(1, onFleet("vet")...)
+	s.has(r.Stderr, "APP_SHARED is empty", "hawser vet --stand-ins")
+	both := "2 references are not read, and stand for themselves: ref://SHARED/deep.er, ref://cluster:own/token"
+	r = s.want(0, onFleet("vet", "--stand-ins")...)
+	s.has(r.Stderr, both, "APP_SHARED is empty", `secrets "own" not found`, "is valid")
+	r = s.want(0, onFleet("build", "--stand-ins", "--cluster", "staging")...)
+	s.has(r.Stderr, both)
+	s.has(r.Stdout, "ref://cluster:own/token")
+	s.has(s.want(1, onFleet("plan", "--stand-ins")...).Stderr, "unknown flag")
+}
+
+// What looks like a value that Hawser gives, and is none, is an error or a warning with what to write.
+func TestMisspeltValues(t *testing.T) {
+	t.Parallel()
+	s := storesScene(t, map[string]string{"staging": "token-of-staging", "production-eu": "token-of-production"})
+	for written, want := range map[string]string{
+		"{generate: 24}":             "write {generate: {length: 24}}",
+		"{ref: ADMIN_TOKEN}":         "write ref://NAME",
+		"{$env: ADMIN_TOKEN}":        "write ref://NAME",
+		`"ref://cluster:own/token "`: "has a blank or a line end behind it",
+	} {
+		s.edit("shop.yaml", "ref://cluster:own/token", written)
+		s.has(s.want(1, onFleet("vet")...).Stderr, want, "shop.yaml:9")
+		s.edit("shop.yaml", written, "ref://cluster:own/token")
+	}
+	s.edit("shop.yaml", "ref://cluster:own/token", "ref:ADMIN_TOKEN")
+	s.has(s.want(0, onFleet("vet")...).Stderr, "this is no reference", "shop.yaml:9")
+}
