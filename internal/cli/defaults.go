@@ -17,8 +17,8 @@ const fleetVariable = "HAWSER_FLEET"
 // isolateVariable is --isolate for every command.
 const isolateVariable = "HAWSER_ISOLATE"
 
-// takesFiles are the commands that cannot do without bundle files; all others mean something else without them.
-var takesFiles = []string{"plan", "apply", "diff", "build", "vet", "lock", "outdated", "promote", "retire"}
+// takesFiles are the commands that cannot do without bundle files, and `fleet check`, which tells less; all others mean something else without them.
+var takesFiles = []string{"check", "plan", "apply", "diff", "build", "vet", "lock", "outdated", "promote", "retire"}
 
 // withDefaults lets every command that takes a fleet use the directory's defaults where its flags say nothing. Timoni's
 // own commands take what they are given and nothing else.

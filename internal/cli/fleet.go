@@ -13,6 +13,7 @@ import (
 	"hawser.dev/hawser/internal/engine"
 	"hawser.dev/hawser/internal/exitcode"
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/operation"
 	"hawser.dev/hawser/internal/rbac"
 	"hawser.dev/hawser/internal/reference"
 	"hawser.dev/hawser/internal/report"
@@ -104,7 +105,7 @@ func (s *session) fleetCheckCommand() *cobra.Command {
 			if s.opts.printRBAC {
 				return s.printRBACFor(cmd.Context(), eng, req)
 			}
-			r, err := eng.Check(cmd.Context(), req)
+			r, err := operation.Check(cmd.Context(), eng, req, s.Bundles)
 			return s.fleetReport(r, err, func(st report.Style) error { return report.FleetCheck(s.Out, r, st) })
 		})
 	s.opts.bundleFlags(cmd.Flags())

@@ -41,7 +41,7 @@ func (e *Engine) Clusters(ctx context.Context, req Request) (*fleetplan.FleetRep
 	return out, out.Findings.Err()
 }
 
-// Check connects to every selected cluster, and, when a bundle is given, asks which rights it lacks there.
+// Check connects to every selected cluster and asks which rights are missing there: those of the bundle that is given, else those that any bundle needs.
 func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport, error) {
 	var fp *Prepared
 	if req.HasBundles() {
@@ -66,10 +66,14 @@ func (e *Engine) Check(ctx context.Context, req Request) (*fleetplan.FleetReport
 		if t.findings.HasErrors() {
 			row.Problem = t.findings.Errors()[0].What
 		}
-		if w := fp.work(t.Cluster.Name); w != nil {
-			lacks := w.lacks(ctx)
-			row.Missing, out.Findings = rights.Texts(lacks.Errors()), append(out.Findings, lacks...)
+		var lacks diag.Findings
+		switch w := fp.work(t.Cluster.Name); {
+		case w != nil:
+			lacks = w.lacks(ctx)
+		case fp == nil && row.Problem == "" && t.session != nil:
+			lacks = t.session.ReviewWhole(ctx, rights.AnyName, nil, nil)
 		}
+		row.Missing, out.Findings = rights.Texts(lacks.Errors()), append(out.Findings, lacks...)
 		out.Findings = append(out.Findings, t.findings...)
 		out.Clusters = append(out.Clusters, row)
 		switch {

@@ -43,6 +43,33 @@ func TestAllRightsAtOnce(t *testing.T) {
 	}
 }
 
+// Without a bundle a check asks for what any needs: who may nothing is told so of each cluster, who may keep records passes.
+func TestCheckWithoutABundleAsksForRights(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("bundle.yaml", r.bundle(r.configMap("app", "key: one")))
+	req := r.request()
+	docs(&req).Files = nil
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, "nobody-without-a-bundle")
+	report, err := r.Check(t.Context(), req)
+	fs := diag.From(err, "").Errors()
+	if len(fs) != 1 || fs[0].Code != rights.Code || fs[0].Fix != rights.Roles || len(report.Clusters) != 1 || len(report.Clusters[0].Missing) != 2 {
+		t.Fatalf("%+v, %+v", fs, report)
+	}
+	user := "keeper-" + r.name
+	for _, name := range []string{object.SystemNamespace, r.name} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := r.admin.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+	}
+	r.grant(user)
+	req.Access.Kubeconfig = shared.fleet.UserKubeconfig(t, user)
+	if report, err := r.Check(t.Context(), req); err != nil || report.Clusters[0].Missing != nil {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
 // grant gives a user rights in the rig's namespace and those of records and locks.
 func (r *rig) grant(user string, rules ...rbacv1.PolicyRule) {
 	r.t.Helper()

@@ -25,6 +25,28 @@ type FleetReport struct {
 	Findings diag.Findings `json:"findings,omitempty"`
 }
 
+// Join adds what was found for another bundle on the same clusters, each finding and right once.
+func (r *FleetReport) Join(other *FleetReport) {
+	r.Fleet = other.Fleet
+	for _, f := range other.Findings {
+		if !slices.Contains(r.Findings, f) {
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	for _, row := range other.Clusters {
+		i := slices.IndexFunc(r.Clusters, func(c FleetRow) bool { return c.Cluster == row.Cluster })
+		if i < 0 {
+			r.Clusters = append(r.Clusters, row)
+			continue
+		}
+		for _, text := range row.Missing {
+			if !slices.Contains(r.Clusters[i].Missing, text) {
+				r.Clusters[i].Missing = append(r.Clusters[i].Missing, text)
+			}
+		}
+	}
+}
+
 // FleetRow is one cluster. Connection fields are empty where nobody was asked.
 type FleetRow struct {
 	Cluster string            `json:"cluster"`

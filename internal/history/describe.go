@@ -25,9 +25,9 @@ func (r *Release) describe(rec release.Record) {
 	}
 }
 
-// Reach is on how many of the clusters the release is, and of how many nobody knows: "3/12, 1 unknown".
+// Reach is on how many of the clusters the release is, where its record is no longer kept, and of how many nobody knows: "3/12, no longer kept on eu, 1 unknown".
 func (r Release) Reach() string {
-	in, unknown := 0, 0
+	in, unknown, pruned := 0, 0, r.pruned()
 	for _, c := range r.Clusters {
 		if c.In || c.Unchanged {
 			in++
@@ -36,10 +36,43 @@ func (r Release) Reach() string {
 		}
 	}
 	text := fmt.Sprintf("%d/%d", in, len(r.Clusters))
-	if unknown > 0 {
+	if len(pruned) > 0 {
+		text += ", no longer kept on " + pruned[0]
+		if more := len(pruned) - 1; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	if unknown -= len(pruned); unknown > 0 {
 		text += fmt.Sprintf(", %d unknown", unknown)
 	}
 	return text
+}
+
+// pruned are the clusters that answered, and keep their record of the release no longer: it may have come there.
+func (r Release) pruned() []string {
+	var out []string
+	for _, c := range r.Clusters {
+		if c.Unknown == notKept {
+			out = append(out, c.Cluster)
+		}
+	}
+	return out
+}
+
+// Least is what was done, as far as it is known, with the word that it was more where clusters do not keep it any more.
+func (r Release) Least(done string) string {
+	if done == "" || len(r.pruned()) == 0 {
+		return done
+	}
+	return "at least " + done
+}
+
+// Doubt says why nobody knows what the cluster had.
+func (s Standing) Doubt() string {
+	if s.Unknown == notKept {
+		return "what it had then is no longer kept"
+	}
+	return Unknown{Unreachable: s.Unreachable}.State() + ": " + s.Unknown
 }
 
 // From is the commit of the release for people, and how what was read was to it; "" for none.

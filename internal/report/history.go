@@ -30,7 +30,7 @@ func History(w io.Writer, h *history.History, st Style) error {
 	for _, b := range h.Bundles {
 		for _, r := range b.Releases {
 			who, _, _ := strings.Cut(r.Author, " (") // and not which job of CI, which show tells
-			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), st.stamp(r.Started), clean(who), short(r.Commit) + map[bool]string{true: "+"}[r.Tree == release.Dirty], doneOf(r.Done), r.Reach()}
+			row := []string{b.Bundle, dash(r.Release), r.Rollout, string(r.State), st.stamp(r.Started), clean(who), short(r.Commit) + map[bool]string{true: "+"}[r.Tree == release.Dirty], r.Least(doneOf(r.Done)), clean(r.Reach())}
 			for i := range row {
 				row[i] = cmp.Or(row[i], "-")
 			}
@@ -117,7 +117,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		from = r.Source.String()
 	}
 	for _, f := range [][2]string{{"started", stamp(r.Started)}, {"finished", stamp(r.Finished)}, {"by", r.Author}, {"message", r.Message}, {"back to", r.RollbackTo.String()}, {"approved", r.Approved()}, {"held", r.Awaits()}, {"decided", r.Decided()}, {"from", from},
-		{"commit", r.From()}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", doneOf(r.Done)}, {"hawser", r.Hawser}} {
+		{"commit", r.From()}, {"fleet", r.Fleet}, {"files", r.SourceDigest}, {"plan", r.Plan}, {"changes", r.Least(doneOf(r.Done))}, {"hawser", r.Hawser}} {
 		if f[1] != "" {
 			o.wrapped(0, fmt.Sprintf("%-10s %s", f[0]+":", clean(f[1])), "")
 		}
@@ -128,7 +128,7 @@ func Shown(w io.Writer, h *history.History, st Style) error {
 		phase, at := string(c.Phase), cmp.Or(dash(c.Release), "-")
 		switch {
 		case c.Unknown != "":
-			t.note(0, c.Cluster+": "+history.Unknown{Unreachable: c.Unreachable}.State()+": "+clean(c.Unknown), red)
+			t.note(0, c.Cluster+": "+clean(c.Doubt()), red)
 			continue
 		case c.Rollout == "":
 			t.note(0, c.Cluster+": nothing was delivered yet", dim)

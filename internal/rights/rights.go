@@ -31,7 +31,7 @@ type Rule struct {
 func (x Rule) Allows(r Right) bool {
 	in := func(list []string, v string) bool { return slices.Contains(list, v) || slices.Contains(list, "*") }
 	return in(x.Verbs, r.Verb) && in(x.APIGroups, r.Group) && in(x.Resources, r.Resource) &&
-		(len(x.ResourceNames) == 0 || slices.Contains(x.ResourceNames, r.Name))
+		(len(x.ResourceNames) == 0 || r.Name == AnyName || slices.Contains(x.ResourceNames, r.Name))
 }
 
 // Roles says where all rights that a bundle needs can be had.
@@ -52,13 +52,19 @@ var own = []struct {
 	{"coordination.k8s.io", "leases", "Lease", []string{"create", "delete", "get", "update"}},
 }
 
+// AnyName is the name of a right that somebody has who has it for one name, and the owner of Own for which that is enough: which bundle is meant is not known.
+const AnyName = "*"
+
 // Own are the rights that a bundle's record and lock need. owner is the bundle's id, "" for any.
 func Own(owner string) []Right {
 	var out []Right
 	for _, k := range own {
 		for _, verb := range k.verbs {
 			r := Right{Verb: verb, Group: k.group, Resource: k.resource, Kind: k.kind, Namespace: object.SystemNamespace}
-			if owner != "" {
+			switch owner {
+			case "", AnyName:
+				r.Name = owner
+			default:
 				r.Name = "hawser-" + owner
 			}
 			out = append(out, r)

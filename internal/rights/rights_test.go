@@ -103,3 +103,22 @@ func TestNeeded(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Who may keep the record of one bundle has what any bundle needs; who may nothing has not.
+func TestOwnOfAnyBundle(t *testing.T) {
+	one := Rule{Verbs: []string{"*"}, APIGroups: []string{"", "coordination.k8s.io"}, Resources: []string{"secrets", "leases"}, ResourceNames: []string{"hawser-1"}}
+	all := Own(AnyName)
+	if len(all) == 0 {
+		t.Fatal("nothing")
+	}
+	for _, r := range all {
+		if !one.Allows(r) || (Rule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}}).Allows(r) || r.Namespace != "hawser-system" {
+			t.Errorf("%+v", r)
+		}
+	}
+	for _, r := range Own("2") {
+		if one.Allows(r) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
