@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"hawser.dev/hawser/internal/cache"
 	"hawser.dev/hawser/internal/diag"
@@ -27,7 +26,7 @@ func (s *session) cacheCommand() *cobra.Command {
 		`Fetched modules, charts and manifests are kept by digest, so that a digest is fetched once. What is read from the cache
 is checked against its digest; it can be removed at any time. It is in $`+cache.EnvDir+`, else in "hawser" in the user's
 cache directory.`,
-		"  hawser cache ls\n  hawser cache prune --older-than 168h", s.cacheLsCommand(), s.cachePruneCommand())
+		"  hawser cache ls\n  hawser cache prune --older-than 7d", s.cacheLsCommand(), s.cachePruneCommand())
 }
 
 // cacheCmd is a command about the cache; list is what it prints.
@@ -62,29 +61,28 @@ func (s *session) cacheLsCommand() *cobra.Command {
 
 func (s *session) cachePruneCommand() *cobra.Command {
 	var policy cache.Policy
-	var size string
+	var age, size string
 	cmd := s.cacheCmd("prune", "Remove what is kept",
 		`Prune removes what was not used for 30 days, or what the flags say, and lists it. What another process uses is left,
 and counted. On a file system without locks, as on some networks, nobody can tell: there, what is younger than a day is left.`,
-		"  hawser cache prune\n  hawser cache prune --older-than 168h --max-size 2Gi\n  hawser cache prune --all",
+		"  hawser cache prune\n  hawser cache prune --older-than 7d --max-size 2Gi\n  hawser cache prune --all",
 		func(cmd *cobra.Command, c *cache.Cache) (out cache.Listing, err error) {
+			policy.OlderThan = unusedAfter
 			if size != "" {
-				q, err := resource.ParseQuantity(size)
-				if err != nil || q.Sign() <= 0 {
-					return out, usagef("--max-size %s is no size\nFor example: 500Mi, 2Gi", size)
+				if policy.MaxBytes, err = cache.ParseSize(size); err != nil {
+					return out, usagef("--max-size: %v\nFor example: 500Mi, 2Gi, 2GB", err)
 				}
-				policy.MaxBytes = q.Value()
+				policy.OlderThan = 0
 			}
-			if cmd.Flags().Changed("older-than") && policy.OlderThan <= 0 {
-				return out, usagef("--older-than needs a time, for example 168h\n--all removes everything")
-			}
-			if size == "" && !cmd.Flags().Changed("older-than") {
-				policy.OlderThan = unusedAfter
+			if cmd.Flags().Changed("older-than") {
+				if policy.OlderThan, err = cache.ParseAge(age); err != nil {
+					return out, usagef("--older-than: %v\nFor example: 30d, 2w, 168h; --all removes everything", err)
+				}
 			}
 			return c.Prune(cmd.Context(), policy, s.Now())
 		})
-	cmd.Flags().DurationVar(&policy.OlderThan, "older-than", 0, "remove what was not used for that long, for example 168h (default 720h, unless --max-size is given)")
-	cmd.Flags().StringVar(&size, "max-size", "", "remove what was used longest ago until the rest is no bigger, for example 2Gi")
+	cmd.Flags().StringVar(&age, "older-than", "", "remove what was not used for that long, for example 7d or 168h (default 30d, unless --max-size is given)")
+	cmd.Flags().StringVar(&size, "max-size", "", "remove what was used longest ago until the rest is no bigger, for example 2Gi or 2GB")
 	cmd.Flags().BoolVar(&policy.All, "all", false, "remove everything")
 	return cmd
 }
@@ -97,37 +95,11 @@ func (s *session) printCache(cmd *cobra.Command, r cacheReport) error {
 	}
 	var rows [][]string
 	for _, e := range r.Entries {
-		rows = append(rows, []string{string(e.Kind), e.Digest[:min(19, len(e.Digest))], bytesText(e.Bytes), agoText(s.Now().Sub(e.Used)), e.Source})
+		rows = append(rows, []string{string(e.Kind), e.Digest[:min(19, len(e.Digest))], cache.SizeText(e.Bytes), cache.AgeText(s.Now().Sub(e.Used)), e.Source})
 	}
 	if err := s.table([]string{"KIND", "DIGEST", "SIZE", "USED", "SOURCE"}, rows, "USED", "SIZE"); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.Out, "%s, %s %s %s%s\n", diag.Counted(len(r.Entries), "entry"), bytesText(r.Bytes), verb, r.Dir, r.Left())
+	_, err := fmt.Fprintf(s.Out, "%s, %s %s %s%s\n", diag.Counted(len(r.Entries), "entry"), cache.SizeText(r.Bytes), verb, r.Dir, r.Left())
 	return err
-}
-
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-}
-
-// agoText is an age for people, in the largest unit.
-func agoText(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 }
