@@ -38,38 +38,48 @@ func (s *session) releases(cmd *cobra.Command, req engine.Request) (*history.His
 }
 
 func (s *session) historyShowCommand() *cobra.Command {
-	cmd := s.fleetCmd("show RELEASE", "Show one release: how it came about, where each cluster stands, what was delivered", "", "",
+	cmd := s.fleetCmd("show [BUNDLE] RELEASE", "Show one release: how it came about, where each cluster stands, what was delivered", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			h, err := s.releases(cmd, req)
 			if h == nil {
 				return s.failed(err)
 			}
-			if missing := h.Only(req.Bundle, s.args[0], err); missing != nil {
+			if missing := h.Only(req.Bundle, s.args[len(s.args)-1], err); missing != nil {
 				return s.failed(missing)
 			}
 			return s.looked(h, err, func(st report.Style) error { return report.Shown(s.Out, h, st) })
 		})
-	cmd.Args = reference.Exactly("RELEASE")
-	cmd.Flags().StringVar(&s.opts.bundle, "bundle", "", "the bundle; needed where the clusters have several")
+	cmd.Args = s.named("RELEASE")
+	cmd.Flags().StringVar(&s.opts.bundle, "bundle", "", "the bundle, the same as the argument; needed where the clusters have several")
 	return cmd
 }
 
 func (s *session) historyDiffCommand() *cobra.Command {
-	cmd := s.fleetCmd("diff FROM TO", "Show what changed between two releases, object by object", "", "",
+	cmd := s.fleetCmd("diff [BUNDLE] FROM TO", "Show what changed between two releases, object by object", "", "",
 		func(cmd *cobra.Command, req engine.Request) error {
 			req.ShowContent = s.opts.full || s.opts.output != "text"
 			eng, err := s.engine(s.newProgress())
 			if err != nil {
 				return err
 			}
-			c := history.Releases(s.args[0], s.args[1])
+			c := history.Releases(s.args[len(s.args)-2], s.args[len(s.args)-1])
 			if err = eng.Compare(cmd.Context(), req, c); c.V == 0 {
 				return s.failed(err)
 			}
 			return s.looked(c, err, func(st report.Style) error { return report.Compared(s.Out, c, st) })
 		})
-	cmd.Args = reference.Exactly("FROM", "TO")
-	cmd.Flags().StringVar(&s.opts.bundle, "bundle", "", "the bundle; needed where the clusters have several")
+	cmd.Args = s.named("FROM", "TO")
+	cmd.Flags().StringVar(&s.opts.bundle, "bundle", "", "the bundle, the same as the argument; needed where the clusters have several")
 	s.opts.viewFlags(cmd.Flags())
 	return cmd
+}
+
+// named accepts the arguments, and the bundle's name before them.
+func (s *session) named(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names)+1 {
+			return s.name(args[:1])
+		}
+		return reference.Exactly(names...)(cmd, args)
+	}
 }

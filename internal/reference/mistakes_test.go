@@ -72,14 +72,6 @@ func TestWordsOfOtherTools(t *testing.T) {
 	if got := fix(Exactly("BUNDLE")(command(t, "hawser rollback"), []string{"shop", "41"})); got != "the release is named with --to: hawser rollback shop --to 41" {
 		t.Errorf("a release behind the bundle: %q", got)
 	}
-	for args, want := range map[string]string{"shop 3": "show 3 --bundle shop", "3 shop": "show 3 --bundle shop", "shop 7K2M": "show 7K2M --bundle shop"} {
-		if got := fix(Exactly("RELEASE")(command(t, "hawser history show"), strings.Fields(args))); got != "the bundle is named with --bundle: hawser history "+want {
-			t.Errorf("a bundle beside the release: %q", got)
-		}
-	}
-	if got := fix(Exactly("FROM", "TO")(command(t, "hawser history diff"), []string{"shop", "3", "4"})); got != "the bundle is named with --bundle: hawser history diff 3 4 --bundle shop" {
-		t.Errorf("a bundle beside two releases: %q", got)
-	}
 	back := command(t, "hawser rollback")
 	for _, text := range []string{"unknown shorthand flag: 'f' in -f", "unknown flag: --file"} {
 		if back.Use = "rollback BUNDLE [--to RELEASE]"; !strings.Contains(fix(FlagError(back, errors.New(text))), "name the bundle, hawser rollback BUNDLE") {

@@ -3,7 +3,6 @@ package reference
 import (
 	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -251,16 +250,6 @@ func NameAndSource(args []string) string {
 func Arguments(path string, args []string) string {
 	if path == "hawser rollback" && len(args) == 2 {
 		return "the release is named with --to: hawser rollback " + args[0] + " --to " + args[1]
-	}
-	if path == "hawser history show" && len(args) == 2 {
-		of, at := args[0], args[1]
-		if _, err := strconv.Atoi(of); err == nil {
-			of, at = at, of
-		}
-		return "the bundle is named with --bundle: " + path + " " + at + " --bundle " + of
-	}
-	if path == "hawser history diff" && len(args) == 3 {
-		return "the bundle is named with --bundle: " + path + " " + args[1] + " " + args[2] + " --bundle " + args[0]
 	}
 	return path + " --help shows how"
 }
