@@ -21,11 +21,15 @@ func YAMLFindings(name string, data []byte, err error) diag.Findings {
 			fs[0].Pos = diag.Pos{File: name, Line: line, Column: 1}
 			fs[0].What, fs[0].Fix = "a tab in the indentation", "YAML is indented with spaces"
 		}
+	case inFlow(err) && nestedQuotes(&fs[0], lineOf(data, fs[0].Pos.Line)):
 	case inFlow(err):
 		flowFault(&fs[0], name, data)
 	case misplaced(err):
 		if line := firstMisplaced(name, data); line > 0 {
 			fs[0].Pos = diag.Pos{File: name, Line: line, Column: 1}
+			if nestedQuotes(&fs[0], lineOf(data, line)) {
+				break
+			}
 			fs[0].What = "the indentation of this line fits no line above it"
 			fs[0].Fix = "indent an item of a list, and a key, as those beside it"
 			if line := bytes.TrimSpace(bytes.Split(data, []byte("\n"))[line-1]); bytes.HasSuffix(line, []byte("}}")) || bytes.HasSuffix(line, []byte("]]")) {
@@ -34,6 +38,8 @@ func YAMLFindings(name string, data []byte, err error) diag.Findings {
 		}
 	case strings.Contains(what, "a key that is no text") && bytes.Contains(data, []byte("{{")):
 		fs[0].What, fs[0].Fix = "the file is a template: {{ ... }} is no YAML", "templates belong into charts; a bundle has runtime values, and valuesFor for what differs by cluster"
+	case strings.Contains(what, "a value does not fit its type"):
+		tagged(&fs[0], lineOf(data, fs[0].Pos.Line))
 	case strings.Contains(what, "mapping values are not allowed"):
 		fs[0].Fix = "a text with a colon and a space stands in quotes"
 	case strings.Contains(what, tooMuchByAliases):

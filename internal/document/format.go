@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -234,9 +235,11 @@ func isOCI(d *reporter, v cue.Value, s string) {
 // isWebURL: a url of one of the schemes (with "://"), without a user's name and password.
 func isWebURL(d *reporter, f field, s string, schemes ...string) {
 	u, err := url.Parse(s)
-	switch {
+	switch must := fmt.Sprintf("%s must be %s and a host", f.Name, strings.Join(schemes, " or ")); {
+	case f.Name == "repo" && strings.HasPrefix(s, "oci://"):
+		d.Fixf(f.Value, "a chart of a registry is written without repo: chart: oci://REGISTRY/PATH/CHART", "invalid-url", "%s", must)
 	case err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme+"://"):
-		d.Errorf(f.Value, "invalid-url", "%s must be %s and a host", f.Name, strings.Join(schemes, " or "))
+		d.Errorf(f.Value, "invalid-url", "%s", must)
 	case u.User != nil:
 		d.Fixf(f.Value, "leave it out: Docker's configuration (registry login) keeps them by host, or --creds HOST=USER:PASSWORD gives them", "invalid-url", "%s holds a user's name or password", f.Name)
 	case u.Fragment != "":
