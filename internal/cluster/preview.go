@@ -129,10 +129,23 @@ func (p *previewer) ask(ctx context.Context, k kubeapi.KindInfo, r PreviewReques
 		}
 	}
 	stay, warning := leftover.Told(r.Body, after, out.Stays, p.s.Redact, settersOf(after, r))
-	out.Fields, out.Finding = append(p.fields(r.Body, before, now, settersOf(live, r)), stay...), warning
+	out.Fields, out.Finding = p.dropped(r, append(p.fields(r.Body, before, now, settersOf(live, r)), stay...), object.WithoutFields(after, out.Reclaim)), warning
 	out.AgainstLive = live != nil
 	out.NoOp = live != nil && object.SameContent(live, after) && ownOf(live, r) == ownOf(after, r)
 	return out, differ(live, after)
+}
+
+// dropped are fields with what becomes of those that are declared no longer, as the server answered: it may keep them, or fill them in.
+func (p *previewer) dropped(r PreviewRequest, told []plan.FieldChange, after map[string]any) []plan.FieldChange {
+	if r.Base == nil {
+		return told
+	}
+	base := object.WithoutPaths(r.Base, r.Change.OmitFields)
+	a := leftover.Answer{Told: told, Declared: p.fields(r.Body, base, object.WithoutPaths(r.Body.Body, r.Change.OmitFields), object.Setters{}), Real: p.fields(r.Body, base, after, object.Setters{})}
+	if r.Change.Handover {
+		a.Handed = plan.ReplicasPath
+	}
+	return a.Fields()
 }
 
 // read is the live object, nil where there is none.

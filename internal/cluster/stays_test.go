@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"hawser.dev/hawser/internal/cluster"
 	"hawser.dev/hawser/internal/plan"
 	"hawser.dev/hawser/internal/testfleet"
 )
@@ -107,5 +108,45 @@ func TestDeclaredAnewAndThere(t *testing.T) {
 		}
 		mustOK(t, b.execute(t.Context(), s, p, bodies))
 		b.unchanged(t, s, objs(t, ns, text+c.more+"}")...)
+	}
+}
+
+// What the API server keeps, or fills in, does not go with its declaration; replicas are kept for whoever scales.
+func TestDroppedFieldsWithDefaults(t *testing.T) {
+	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: NS}\nspec:\n  type: NodePort\n  sessionAffinity: ClientIP\n  ports: [{port: 80, targetPort: 8080}]\n"
+	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: NS}\nspec:\n  replicas: 2\n  minReadySeconds: 1\n  selector: {matchLabels: {a: a}}\n" +
+		"  template:\n    metadata: {labels: {a: a}}\n    spec: {containers: [{name: a, image: a, terminationMessagePath: /dev/termination-log, terminationMessagePolicy: FallbackToLogsOnError}]}\n"
+	for name, c := range map[string]struct {
+		text    string
+		without map[string]string
+		fields  []string
+	}{
+		"filled in": {service, map[string]string{"  sessionAffinity: ClientIP\n": "", ", targetPort: 8080": ""}, []string{`spec.ports[80].targetPort 8080 80`, `spec.sessionAffinity "ClientIP" "None"`}},
+		"kept": {deployment, map[string]string{", terminationMessagePath: /dev/termination-log, terminationMessagePolicy: FallbackToLogsOnError": "", "  replicas: 2\n": "", "  minReadySeconds: 1\n": ""},
+			[]string{`spec.minReadySeconds 1 `, `spec.replicas 2 2 stays`, `spec.template.spec.containers[a].terminationMessagePath "/dev/termination-log" "/dev/termination-log" stays`,
+				`spec.template.spec.containers[a].terminationMessagePolicy "FallbackToLogsOnError" "File"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, s := testfleet.Get(), connect(t)
+			ns := f.Namespace(t, one)
+			b := newBundle(t)
+			b.adjust = func(req *cluster.ExecuteRequest) { req.Wait = false }
+			b.opts.Diff = true
+			b.apply(t, s, objs(t, ns, c.text)...)
+			text := c.text
+			for part := range c.without {
+				text = strings.Replace(text, part, "", 1)
+			}
+			p, bodies := b.plan(t, s, objs(t, ns, text))
+			var fields []string
+			for _, f := range only(t, p).Fields {
+				fields = append(fields, f.Path+" "+f.Old+" "+f.New+map[bool]string{true: " stays"}[f.Stays])
+			}
+			if !slices.Equal(fields, c.fields) {
+				t.Errorf("fields %q, want %q", fields, c.fields)
+			}
+			mustOK(t, b.execute(t.Context(), s, p, bodies))
+		})
 	}
 }

@@ -131,7 +131,7 @@ func takenBy(o InventoryEntry, live Live) string {
 		return ""
 	case live.Foreign != "":
 		return live.Foreign
-	case o.Replicas && !live.OwnReplicas && live.Autoscaler == "" && !o.Ignore.Leaves(replicasPath, live.ReplicasOwner):
+	case o.Replicas && !live.OwnReplicas && live.Autoscaler == "" && !o.Ignore.Leaves(ReplicasPath, live.ReplicasOwner):
 		return live.by()
 	}
 	return ""

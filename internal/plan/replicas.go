@@ -7,21 +7,21 @@ import (
 	"hawser.dev/hawser/internal/object"
 )
 
-// replicasPath is the field that autoscalers set.
-const replicasPath = "spec.replicas"
+// ReplicasPath is the field that autoscalers set.
+const ReplicasPath = "spec.replicas"
 
 // replicas decides who sets spec.replicas. It is left to an autoscaler that targets the object and to whom an ignore
 // rule names; what anybody else set is drift: then taken is true, whatever else of the object is as it was.
 func (c *computation) replicas(d Desired, own InventoryEntry, live Live, ch *Change) (taken bool) {
 	c.cede(d, live, ch)
 	ch.Handover = own.Replicas && !d.Replicas && live.ScaleOwner == ""
-	return own.Replicas && len(ch.OmitFields) == 0 && live.lostReplicas(d) && !d.Ignore.Leaves(replicasPath, live.ReplicasOwner)
+	return own.Replicas && len(ch.OmitFields) == 0 && live.lostReplicas(d) && !d.Ignore.Leaves(ReplicasPath, live.ReplicasOwner)
 }
 
 // cede leaves spec.replicas to the autoscaler.
 func (c *computation) cede(d Desired, live Live, ch *Change) {
 	if live.Autoscaler != "" && d.Replicas && (live.ScaleOwner != "" || live.lostReplicas(d)) {
-		ch.OmitFields = []string{replicasPath}
+		ch.OmitFields = []string{ReplicasPath}
 	}
 }
 

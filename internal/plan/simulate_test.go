@@ -51,7 +51,7 @@ func Simulate(in Input) Input {
 			l.Found, l.Terminating, l.OwnerLabel = true, false, in.Owner
 			l.Remnant = false
 			l.Foreign, l.ForeignManagers, l.ForeignBundle, l.Reconciled = "", nil, false, false
-			if d.Replicas && len(ch.OmitFields) == 0 && !d.Ignore.Leaves(replicasPath, l.ReplicasOwner) {
+			if d.Replicas && len(ch.OmitFields) == 0 && !d.Ignore.Leaves(ReplicasPath, l.ReplicasOwner) {
 				l.OwnReplicas = true
 			}
 			l.ResourceVersion, l.ApplyHash = "after-"+strconv.Itoa(i), "own-"+d.Digest

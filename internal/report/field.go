@@ -228,6 +228,8 @@ func lines(v string) []string {
 // fieldWhy says where a value comes from, or who set the one that goes.
 func fieldWhy(c plan.Change, f plan.FieldChange, now time.Time) string {
 	switch {
+	case f.Stays && f.Manager == "":
+		return "declared no longer; the cluster has it"
 	case f.Stays:
 		return strings.TrimSuffix("declared no longer; "+f.Manager+" has it, "+ago(f.Since, now), ", ")
 	case f.Manager != "":
