@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
 	"hawser.dev/hawser/internal/diag"
@@ -38,7 +39,7 @@ func Words(v v1alpha1.Values, own func(v1alpha1.Path) *v1alpha1.Value) diag.Find
 		name, near := nearWord(x)
 		var n diag.Finding
 		switch plain := theirs != nil && theirs.Kind != v1alpha1.KindStruct; {
-		case plain && (name[0] == '$' || foreign(x)):
+		case plain && (name[0] == '$' || foreign(x) || !near && !likely(x) && !ours(x)):
 			return nil, false
 		case plain:
 			n = noValue(x)
@@ -106,6 +107,15 @@ func likely(x *v1alpha1.Value) bool {
 	}
 	text, ok := body.Str()
 	return ok && variableRule.MatchString(text)
+}
+
+// ours reports whether a body is of the kind that our words take: a place in a store, or a struct of fields. Charts take others for a text of their own ({ref: main}).
+func ours(x *v1alpha1.Value) bool {
+	body := x.Fields[0].Value
+	if text, ok := body.Str(); ok {
+		return x.Fields[0].Name == "ref" && (secret.IsRef(text) || strings.Contains(text, "/") && placeRule.MatchString(text))
+	}
+	return body.Kind == v1alpha1.KindStruct && len(body.Fields) > 0 && x.Fields[0].Name != "ref"
 }
 
 // wordFix is how what a struct of one field means is written: {generate: 24}, {from: {secret: db}}, {ref: ADMIN_TOKEN}. "" for any other.

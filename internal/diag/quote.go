@@ -63,7 +63,7 @@ func (q *Quotable) inSecret(at int, secret func(line string) bool) bool {
 		case strings.Contains(line, "-----END "), line == `"""`, line == "'''":
 			return false
 		case opensText(line):
-			field := strings.TrimRight(line, `|>-+0123456789"'# `)
+			field := strings.TrimRight(opened.ReplaceAllString(line, ":"), `"'# `)
 			return field != "" && (least > indentation(q.lines[i]) || !fields) && secret(field+" x0x0x0")
 		default:
 			least, fields = min(least, indentation(q.lines[i])), fields || strings.Contains(line, ": ") || strings.HasSuffix(line, ":")
@@ -72,13 +72,15 @@ func (q *Quotable) inSecret(at int, secret func(line string) bool) bool {
 	return false
 }
 
+// opened is what a text of several lines begins with in YAML: | or >, behind a tag or an anchor, before a comment.
+var opened = lazyregexp.New(`[:-](?:\s+[!&]\S*)*\s+[|>][-+0-9]*(?:\s+#.*)?$`)
+
 // opensText reports whether a line ends with what a text of several lines begins with: | and > of YAML, the quotes of CUE behind a field.
 func opensText(line string) bool {
 	if strings.HasSuffix(line, `"""`) || strings.HasSuffix(line, "'''") {
 		return strings.Contains(line, ":")
 	}
-	line = strings.TrimRight(line, "-+0123456789")
-	return strings.HasSuffix(line, ": |") || strings.HasSuffix(line, ": >") || strings.HasSuffix(line, "- |") || strings.HasSuffix(line, "- >")
+	return strings.ContainsAny(line, "|>") && opened.MatchString(line)
 }
 
 // indentation is how many blanks a line begins with.

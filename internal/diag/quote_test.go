@@ -63,6 +63,9 @@ func TestLinesOfASecretText(t *testing.T) {
 	}{
 		"of a secret":             {"b.yaml", head + "  password: |\n    one\n\n    two: x\n", 6, false},
 		"folded, with a chomp":    {"b.yaml", head + "  password: >2-\n    one\n", 4, false},
+		"with a comment":          {"b.yaml", head + "  password: | # of ada\n    one\n", 4, false},
+		"with a tag":              {"b.yaml", head + "  password: &p !!binary |\n    one\n", 4, false},
+		"of a list":               {"b.yaml", head + "  password: x\n  c:\n    - |\n      one\n", 6, true},
 		"indented wrongly":        {"b.yaml", head + "  password: |\nMIIE\n", 4, false},
 		"further down":            {"b.yaml", head + "  password: |\n    one\n MIIE\nMIIF\n", 6, false},
 		"of something else":       {"b.yaml", head + "  script: |\n    one\n", 4, true},

@@ -43,10 +43,10 @@ func (m *Writer) typed(text string) string {
 }
 
 // all hides what is to be hidden in a text that is no name.
-func (m *Writer) all(text string) string { return m.typed(m.Mask(text)) }
+func (m *Writer) all(text string) string { return m.Mask(m.typed(text)) }
 
 // name hides what is to be hidden in a name.
-func (m *Writer) name(text string) string { return m.typed(redact.Addresses(text)) }
+func (m *Writer) name(text string) string { return redact.Addresses(m.typed(text)) }
 
 // Write writes all of p or fails; the count is that of p's bytes.
 func (m *Writer) Write(p []byte) (int, error) {

@@ -356,3 +356,13 @@ func TestTyped(t *testing.T) {
 		t.Errorf("%s, %v", &out, d)
 	}
 }
+
+// TestTypedIsKnownAsItWas: what was typed is known as it was typed, also where something else would hide a part of it.
+func TestTypedIsKnownAsItWas(t *testing.T) {
+	const arg = "https://bob:pw12345@h.test/x;Zq!secretpw"
+	var out bytes.Buffer
+	w := &Writer{To: &out, Mask: redact.New("h.test").Sweep, Typed: func(text string) string { return strings.ReplaceAll(text, arg, "***") }}
+	if _, err := w.Write([]byte("no " + arg)); err != nil || out.String() != "no ***" || w.name(arg) != "***" || w.all(arg) != "***" {
+		t.Errorf("%v %s %s", err, &out, w.name(arg))
+	}
+}

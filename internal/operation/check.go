@@ -21,14 +21,21 @@ func Check(ctx context.Context, c Checker, req engine.Request, names func(contex
 	if len(all) == 0 {
 		return r, err
 	}
-	out := &fleetplan.FleetReport{V: diag.DocumentVersion}
+	out, told := &fleetplan.FleetReport{V: diag.DocumentVersion}, false
+	var failed error
 	for _, name := range all {
 		req.Bundle = name
 		r, err := c.Check(ctx, req)
-		if r == nil {
-			return nil, err
+		if r != nil {
+			out.Join(r)
+			told = true
+			continue
 		}
-		out.Join(r)
+		failed = err
+		out.Findings = append(out.Findings, diag.From(err, "check")...)
+	}
+	if !told {
+		return nil, failed
 	}
 	return out, out.Findings.Err()
 }

@@ -17,6 +17,9 @@ func (c *checker) Check(_ context.Context, req engine.Request) (*fleetplan.Fleet
 	if c.asked = append(c.asked, req.Bundle); req.Bundle == "" {
 		return nil, diag.Findings{place.Which("", []string{"a", "b"})}.Err()
 	}
+	if req.Bundle == "broken" {
+		return nil, diag.Findings{diag.Errorf("syntax", "b.yaml cannot be read")}.Err()
+	}
 	f := diag.Errorf("missing-rights", "you may not get Secret in namespace %s", req.Bundle)
 	f.Cluster = "eu"
 	same := f
@@ -34,5 +37,19 @@ func TestCheckOfFiles(t *testing.T) {
 	want := []string{"you may not get Secret in namespace a", "you may not get Lease", "you may not get Secret in namespace b"}
 	if got := r.Clusters[0].Missing; !slices.Equal(got, want) || len(r.Findings) != 3 || r.Clusters[1].Missing != nil {
 		t.Errorf("%q, %v", got, r.Findings)
+	}
+}
+
+// What cannot be evaluated is told beside what is missing for the others; alone it is the error.
+func TestCheckBesideABrokenBundle(t *testing.T) {
+	names := func(all ...string) func(context.Context, engine.Request) ([]string, error) {
+		return func(context.Context, engine.Request) ([]string, error) { return all, nil }
+	}
+	r, err := Check(t.Context(), &checker{}, engine.Request{}, names("a", "broken", "b"))
+	if err == nil || r == nil || len(r.Clusters) != 2 || len(r.Clusters[0].Missing) != 3 || !slices.ContainsFunc(r.Findings, func(f diag.Finding) bool { return f.Code == "syntax" }) {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	if r, err := Check(t.Context(), &checker{}, engine.Request{}, names("broken", "broken")); r != nil || err == nil {
+		t.Errorf("%v, %+v", err, r)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,7 +50,7 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 	for _, g := range given {
 		rules := rulesFor(g)
 		if extra[g.Namespace] = append(extra[g.Namespace], rules...); len(rules) > 0 {
-			why[g.Namespace] += "# With what writing " + g.Object.String() + " takes: nobody gives rights that he has not himself, or may give.\n"
+			why[g.Namespace] += "# With what writing " + strings.Trim(strconv.QuoteToASCII(g.Object.String()), `"`) + " takes: nobody gives rights that he has not himself, or may give.\n"
 		}
 	}
 	for namespace := range extra {

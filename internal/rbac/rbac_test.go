@@ -72,6 +72,17 @@ func TestGiving(t *testing.T) {
 	}
 }
 
+// What an object is called stays a comment, whatever is in it.
+func TestNamesInComments(t *testing.T) {
+	r := &fleetplan.BuildResult{Bundle: "shop", Items: []fleetplan.BuildItem{{Cluster: "eu"}}}
+	r.Items[0].Objects = []object.Object{{Body: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "x is\n---\u2028\nkind: Evil\n#"},
+		"rules": []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{"get"}}}}}}
+	var b strings.Builder
+	if err := Write(&b, r); err != nil || !strings.Contains(b.String(), "# With what writing ClusterRole x is\\n---") || strings.Contains(b.String(), "\nkind: Evil") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 // What is looked at before a Namespace or a definition is deleted is in the roles, by kind; everything in a Namespace only as a comment.
 func TestDeletes(t *testing.T) {
 	made := func(apiVersion, kind, name string, annotations map[string]any) object.Object {

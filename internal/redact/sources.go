@@ -28,7 +28,7 @@ func (r *Redactor) Sources(instance, text string) (names []string) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for _, s := range r.sources {
-		if s.instance == instance && strings.Contains(text, s.value) {
+		if s.instance == instance && (text == s.value || len(s.value) >= shortestPiece && strings.Contains(text, s.value)) {
 			names = append(names, s.name)
 		}
 	}

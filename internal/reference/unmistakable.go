@@ -17,13 +17,17 @@ import (
 var paths = []string{"KUBECONFIG", "DOCKER_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_FEDERATED_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE",
 	"AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_PROFILE", "AWS_REGION", "SOPS_AGE_KEY_FILE", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"}
 
-// ordinaryPair is NAME:VERSION, HOST:PORT, CONTEXT:NAME, a digest: what stands behind a colon has no digit and no sign, or is a version.
-var ordinaryPair = lazyregexp.New(`^[^:]*:(?:[A-Za-z.-]*|v?[0-9]+(?:\.[0-9A-Za-z]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+-.*)$|(?:^|@)sha(?:256|384|512):[0-9a-f]*$`)
+// ordinaryPair is NAME:VERSION, HOST:PORT, CONTEXT:NAME, a digest, and what has more parts (an ARN, system:serviceaccount:ci:deployer): what
+// stands behind a colon is a version, or nothing but small letters, digits and what names have.
+var ordinaryPair = lazyregexp.New(`^[^:]*:(?:[a-z0-9.@_+-]*|[A-Za-z.-]*|v?[0-9]+(?:\.[0-9A-Za-z]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+-.*)$|(?:^|@)sha(?:256|384|512):[0-9a-f]*$|:[^:]*:`)
 
-// unmistakable reports whether an argument is a credential: by its form, or as USER:PASSWORD whose password is no word and no version.
+// unmistakable reports whether an argument is a credential: by its form, or as USER:PASSWORD whose password is no word, no name and no version.
 func unmistakable(arg string) bool {
 	return fleet.SecretVar("", arg) || misplaced.Content(arg) || userPassword.MatchString(arg) && !ordinaryPair.MatchString(arg)
 }
+
+// texts are the flags that take whatever somebody writes.
+var texts = []string{"m", "message", "reason"}
 
 // Unmistakable are the arguments of a command line that are credentials, wherever they stand in it, with those of their parts that are some
 // by themselves: what is printed shows none of them.
@@ -34,14 +38,15 @@ func Unmistakable(root *cobra.Command, args []string) []string {
 	}
 	var out []string
 	for i, arg := range rest {
-		value := arg
-		if taken := i > 0 && takesNext(cmd, rest[i-1]); !taken && strings.HasPrefix(arg, "-") {
-			var given bool
-			if _, value, given = strings.Cut(arg, "="); !given {
+		name, value, given := "", arg, false
+		if i > 0 && takesNext(cmd, rest[i-1]) {
+			name = strings.TrimLeft(rest[i-1], "-")
+		} else if strings.HasPrefix(arg, "-") {
+			if name, value, given = strings.Cut(strings.TrimLeft(arg, "-"), "="); !given {
 				continue
 			}
 		}
-		if unmistakable(value) {
+		if fleet.SecretVar("", value) || name == "" && unmistakable(value) || name != "" && !slices.Contains(texts, name) && misplaced.Content(value) {
 			out = append(out, parts(value)...)
 		}
 	}
@@ -67,8 +72,8 @@ func Misplaced(environ []string) []string {
 // proxies are the variables that name one.
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
 
-// host is what a host may be called that is quoted: a domain, an address, a word of small letters; with a port or none.
-var host = lazyregexp.New(`^(?:\[[0-9A-Fa-f:.%]*\]|[a-z]*|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\.?|[A-Za-z0-9.-]+:[0-9]*$)(?::[0-9]*)?$`)
+// host is what a host may be called that is quoted: a domain, an address, a word of small letters with a number or none; with a port or none.
+var host = lazyregexp.New(`^(?:\[[0-9A-Fa-f:.%]*\]|[a-z][a-z-]*[0-9]{0,3}|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\.?|[A-Za-z0-9.-]+:[0-9]*$)(?::[0-9]*)?$`)
 
 // noProxy is what is given in place of a proxy's address, and may be a password, with its part behind a colon.
 func noProxy(text string) []string {

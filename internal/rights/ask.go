@@ -101,7 +101,7 @@ func (a Asker) askEach(ctx context.Context, asked []Right) []Right {
 				return
 			}
 			for _, r := range list {
-				if !a.Allowed(ctx, r) {
+				if r.Name != AnyName && !a.Allowed(ctx, r) { // which name is meant is not known, nor can all be asked for
 					mu.Lock()
 					out = append(out, r)
 					mu.Unlock()
