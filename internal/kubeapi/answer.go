@@ -171,6 +171,9 @@ func (c *Client) statusError(r Request, resp *http.Response, data []byte) error 
 		return &apierrors.StatusError{ErrStatus: st}
 	}
 	text := c.Cut(strings.TrimSpace(string(data)), 500)
+	if strings.Contains(text, plainToTLS) && c.base.Scheme == "http" {
+		return c.WrongAnswer("answers: %s", plainToTLS)
+	}
 	if answer.AboutSecrets(r.Path) && text != "" {
 		text = answer.Withheld
 	}

@@ -75,15 +75,23 @@ type connection struct {
 	wrote    atomic.Bool // since the kinds were asked for
 }
 
+// via says which context of which kubeconfig is used, "" where none is.
+func (c Config) via() string {
+	if c.Access.Context == "" || len(c.Access.KubeconfigPaths) == 0 {
+		return ""
+	}
+	return c.Access.Describe()
+}
+
 // Open prepares a connection; nothing is sent. The error is an *AccessError.
 func Open(cfg Config) (*Client, error) {
 	rc, err := restConfig(cfg)
 	if err != nil {
-		return nil, &AccessError{Cluster: cfg.Name, Server: cfg.Access.Server, Err: err}
+		return nil, &AccessError{Cluster: cfg.Name, Server: cfg.Access.Server, Via: cfg.via(), Err: err}
 	}
 	base, err := serverURL(rc.Host)
 	if err != nil {
-		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
+		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Via: cfg.via(), Err: err}
 	}
 	renews := rc.ExecProvider != nil || rc.AuthProvider != nil || rc.BearerTokenFile != ""
 	conn := &connection{own: redact.New(), long: redact.New()}
@@ -94,7 +102,7 @@ func Open(cfg Config) (*Client, error) {
 		}
 	}, cfg.Tell)
 	if err != nil {
-		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Err: err}
+		return nil, &AccessError{Cluster: cfg.Name, Server: rc.Host, Via: cfg.via(), Err: err}
 	}
 	if cfg.Parallel <= 0 {
 		cfg.Parallel = 32

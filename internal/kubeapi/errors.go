@@ -47,7 +47,9 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 // AccessError: the access does not work and waiting does not help (context, credentials, certificate, rights).
 type AccessError struct {
 	Cluster, Server string
-	Err             error
+	// Via says how it is reached, "context prod-eu of ~/.kube/config"; "" where no kubeconfig is.
+	Via string
+	Err error
 }
 
 // Error names cluster, server and cause.
@@ -65,15 +67,37 @@ func (e *AccessError) Unwrap() error { return e.Err }
 // Finding is the error without cluster and server, so that several clusters with the same trouble are said together.
 func (e *AccessError) Finding() diag.Finding {
 	f := diag.Errorf("access", "the cluster does not let us in: %s", e.Err.Error())
-	switch {
-	case apierrors.IsUnauthorized(e.Err) || strings.Contains(e.Err.Error(), "Unauthorized"):
-		f.What = "the API server does not take the credentials: Unauthorized"
-		f.Why, f.Fix = "they are wrong or have expired", "log in again"
-	case strings.Contains(e.Err.Error(), "x509: ") || strings.Contains(e.Err.Error(), "tls: "):
-		f.Fix = "correct the certificates of its context (certificate-authority, client-certificate), or name the right authority with --kube-certificate-authority"
+	f.Why = e.Via
+	for _, m := range mistakes {
+		if strings.Contains(e.Err.Error(), m.said) {
+			f.Fix = m.fix
+			break
+		}
+	}
+	if apierrors.IsUnauthorized(e.Err) || strings.Contains(e.Err.Error(), "Unauthorized") {
+		f.What, f.Why, f.Fix = "the API server does not take the credentials: Unauthorized", "they are wrong or have expired", "log in again"
+		if e.Via != "" {
+			f.Why += " (" + e.Via + ")"
+		}
 	}
 	return f
 }
+
+const certificates = "correct the certificates of its context (certificate-authority, client-certificate), or name the right authority with --kube-certificate-authority"
+
+// mistakes are what errors of an access say, the most certain first, and what to do.
+var mistakes = []struct{ said, fix string }{
+	{plainToTLS, "write https:// before the address of its server"},
+	{"server gave HTTP response to HTTPS client", "check the port of its server: what answers there speaks no TLS"},
+	{"read empty token from file", "write a token into the file, or name another one (users: tokenFile)"},
+	{"getting credentials", "run the command that makes its credentials (users: exec) by hand: it says more, and may want a login"},
+	{"exec plugin", "run the command that makes its credentials (users: exec) by hand: it says more, and may want a login"},
+	{"x509: ", certificates},
+	{"tls: ", certificates},
+}
+
+// plainToTLS is what an API server answers to a request without TLS.
+const plainToTLS = "Client sent an HTTP request to an HTTPS server"
 
 // Told is Finding with the server, for a run with one cluster that no fleet names.
 func (e *AccessError) Told() diag.Finding {
@@ -123,7 +147,7 @@ func IsNotFound(err error) bool {
 // the problem, else an *UnreachableError.
 func (c *Client) Failure(err error) error {
 	if isAccess(err) {
-		return &AccessError{Cluster: c.cfg.Name, Server: c.server, Err: errors.New(c.Redact(err.Error()))}
+		return &AccessError{Cluster: c.cfg.Name, Server: c.server, Via: c.cfg.via(), Err: errors.New(c.Redact(err.Error()))}
 	}
 	return &UnreachableError{Cluster: c.cfg.Name, Server: c.server, Err: err}
 }
@@ -150,7 +174,7 @@ func isAccess(err error) bool {
 	}
 	text := err.Error()
 	for _, t := range []string{"getting credentials", "tls: ", "x509: ", "exec plugin", "aggregated discovery",
-		"server gave HTTP response to HTTPS client"} {
+		"server gave HTTP response to HTTPS client", "read empty token from file"} {
 		if strings.Contains(text, t) {
 			return true
 		}

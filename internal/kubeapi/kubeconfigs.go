@@ -71,7 +71,7 @@ func asTheyAre(paths ...string) (name string, size int64) {
 func (c Config) Key() (string, error) {
 	rc, err := restConfig(c)
 	if err != nil {
-		return "", &AccessError{Cluster: c.Name, Server: c.Access.Server, Err: err}
+		return "", &AccessError{Cluster: c.Name, Server: c.Access.Server, Via: c.via(), Err: err}
 	}
 	files, _ := asTheyAre(rc.CAFile, rc.CertFile, rc.KeyFile, rc.BearerTokenFile)
 	h := sha256.New()
