@@ -15,7 +15,7 @@ var secretWords = []string{
 	"PASS", "PAT", "PATS", "SECRET", "SECRETS", "TOKEN", "TOKENS", "TKN", "TKNS", "PWD", "PW",
 	"CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "PRIVATE", "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "CERT", "PEM", "PFX", "PSK",
 	"SALT", "PEPPER", "NONCE", "HMAC", "SIGNATURE", "DSN", "DSNS", "WEBHOOK", "LICENSE", "JWT", "JWTS", "SAS", "OTP", "TOTP", "PIN", "PINS", "CONNSTR",
-	"HTPASSWD", "NETRC", "KEYTAB", "KEYTABS", "SEED", "MNEMONIC", "MNEMONICS", "SESSIONID", "SESSIONIDS",
+	"HTPASSWD", "NETRC", "KEYTAB", "KEYTABS", "SEED", "MNEMONIC", "MNEMONICS", "SESSIONID", "SESSIONIDS", "OAUTH", "LICENCE",
 }
 
 // numberedWords are such words that end in a number.
@@ -27,7 +27,8 @@ var secretPairs = []string{"CONNECTION_STRING", "CONNECTION_STRINGS", "CONN_STRI
 	"SECURITY_CODE", "SECURITY_CODES", "VERIFICATION_CODE", "VERIFICATION_CODES", "ACTIVATION_CODE", "ACTIVATION_CODES"}
 
 // secretEnds are the ends of words that do the same, one or many: SSHPASS, PGPASSWORD, GITHUBTOKENS, MASTERKEY.
-var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSWORT", "PASSPHRASE", "PASSCODE", "SECRET", "TOKEN", "KEY",
+var secretEnds = []string{"PASS", "PASSWD", "PASSWORD", "PASSWORT", "PASSPHRASE", "PASSCODE", "SECRET", "TOKEN", "KEY", "BASICAUTH", "SECRETKEYBASE", "PASSWORDHASH", "DSN", "WEBHOOK", "WEBHOOKURL",
+	"TOKENVALUE", "SECRETVALUE", "PASSWORDVALUE", "CREDS", "CREDENTIAL", "CREDSJSON", "CREDENTIALJSON", "CREDENTIALSJSON",
 	"CONNECTIONSTRING", "CONNECTIONSTRINGS", "UNLOCKCODE", "ACCESSCODE", "RECOVERYCODE", "BACKUPCODE", "SECURITYCODE", "VERIFICATIONCODE", "ACTIVATIONCODE"}
 
 // shortEnds are those that end other words, too, where nothing but a letter is before them: ROOTPW, DBPWD.
@@ -53,24 +54,11 @@ func PlainVars(env map[string]string, uses func(name string) bool) map[string]st
 	return out
 }
 
-// longestEncoded is how often a text may be encoded, one around the other, that is looked into.
-const longestEncoded = 4
-
-// secretForm reports whether a text is a secret by its form, also in base64.
-func secretForm(text string) bool {
-	for range longestEncoded {
-		text = strings.TrimSpace(text)
-		if secretURL(text) || redact.Authenticates(text) || dsn(text) || redact.Names(text) || misplaced.Token(text) ||
-			slices.ContainsFunc(secretForms, func(f *lazyregexp.Regexp) bool { return f.MatchString(text) }) {
-			return true
-		}
-		decoded, encoded := redact.Decoded(text)
-		if !encoded {
-			return false
-		}
-		text = decoded
-	}
-	return false
+// secretPlain reports whether a text is a secret by its form as it is.
+func secretPlain(text string) bool {
+	lower := redact.Lower(text)
+	return secretURL(text) || redact.Authenticates(text) || dsn(text) || redact.Names(text) || misplaced.Token(text) || jwk(text) || secretPair(lower) ||
+		slices.ContainsFunc(secretForms, func(f form) bool { return f.in(text, lower) })
 }
 
 // SecretName reports whether a variable's name says that its value is a secret: one of its words (parted by '_', '-'
@@ -132,7 +120,7 @@ func secretURL(text string) bool {
 var dsnForm = lazyregexp.New(`^([^\s:/@]*):([^\s/@]\S*)@(?:[a-z0-9+]*\([^()\s]*\)|[\w.-]+:[0-9]{1,5}(?:[/?]|$)|[\w.-]*/)`)
 
 // noDSN are what stands before the colon of other addresses that have an @.
-var noDSN = []string{"mailto", "sip", "sips", "acct", "pkg", "npm"}
+var noDSN = []string{"mailto", "sip", "sips", "acct", "pkg", "npm", "jdbc"}
 
 func dsn(text string) bool {
 	parts := dsnForm.FindStringSubmatch(text)

@@ -52,7 +52,7 @@ func Shown(path string) string {
 // field of YAML, a JSON Web Token or another that says what it is, any of them in base64; DER and gzip in base64; and whatever is too long
 // for a path.
 func Content(text string) bool {
-	if plain(text) || Key(text) {
+	if plain(text) || Key(text) || packed.MatchString(text) {
 		return true
 	}
 	if len(text) < 40 {
@@ -70,10 +70,13 @@ func Content(text string) bool {
 var encodings = []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}
 
 // keys are what private keys without PEM begin with in base64, of PKCS#1, PKCS#8 (RSA, elliptic curves, Edwards curves), SEC 1 and OpenSSH,
-// each with what its next character is; and what is packed with gzip.
-var keys = lazyregexp.New(`^["']?(?:MII[A-Za-z0-9+/]{1,2}[A-Za-z0-9+/]?IBA[A-Z]|MIIEv[A-Q]|MIGHAgEA|MIG2AgEA|MC4CAQ|MHcCAQ|MIGkAgEB|MIHcAgEB|b3BlbnNzaC1rZXktdjE|H4sI)[A-Za-z0-9+/_=-]*["']?$`)
+// each with what its next character is.
+var keys = lazyregexp.New(`^["']?(?:MII[A-Za-z0-9+/]{1,2}[A-Za-z0-9+/]?IBA[A-Z]|MIIEv[A-Q]|MIGHAgEA|MIG2AgEA|MC4CAQ|MHcCAQ|MIGkAgEB|MIHcAgEB|b3BlbnNzaC1rZXktdjE)[A-Za-z0-9+/_=-]*["']?$`)
 
-// Key reports whether a text is a private key in base64, without PEM, or what is packed with gzip in base64.
+// packed is what is packed with gzip, in base64.
+var packed = lazyregexp.New(`^["']?H4sI[A-Za-z0-9+/_=-]*["']?$`)
+
+// Key reports whether a text is a private key in base64, without PEM.
 func Key(text string) bool { return keys.MatchString(text) }
 
 // isDER reports whether bytes are one sequence of DER: certificates, keys, stores of both.

@@ -9,9 +9,8 @@ import (
 // Where configurations say that what follows is a password: by its name (Password=PW;, password: "PW", AccountKey=PW;, Authorization:
 // Bearer PW), or by its place (.netrc, .pgpass, curl -u, an address with a user).
 var (
-	named = lazyregexp.New(`(?i)(?:passw(?:or)?d|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
-		`(?:api|access|account|private|signing|encryption|auth|client|shared)[-_.]?key)[\\"']*\s*[=:]\s*`)
-	placed = []*lazyregexp.Regexp{
+	named, smallNamed = lazyregexp.New(`(?i)` + nameForm), lazyregexp.New(nameForm)
+	placed            = []*lazyregexp.Regexp{
 		lazyregexp.New(`(?i)\b(?:login|account)\s+\S+\s+password\s+(\S+)`),
 		lazyregexp.New(`(?m)^[^:\s]+:(?:\d+|\*):[^:\n]+:[^:\n]+:(.+)$`),
 		lazyregexp.New(`(?:^|\s)(?:-u|--user)[\s=]["']?[^\s:"']+:([^\s"']+)`),
@@ -19,6 +18,10 @@ var (
 		lazyregexp.New(`(?:^|[\s,;="'/])[^\s:/@,;="']+:([^/\s]\S*)@`),
 	}
 )
+
+// nameForm is the name of a password, in small letters, and what is between it and the password.
+const nameForm = `(?:passw(?:or)?d|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
+	`(?:api|access|account|private|signing|encryption|auth|client|shared)[-_.]?key)[\\"']*\s*[=:]\s*`
 
 // longestNamed bounds how much is looked at of what follows a name.
 const longestNamed = 4 << 10

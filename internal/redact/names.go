@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"hawser.dev/hawser/internal/lazyregexp"
@@ -12,12 +13,22 @@ var keptAuth = lazyregexp.New(`(?i)(?:^|[^A-Za-z0-9])auth[\\"']*\s*[=:]\s*[\\"']
 // otherPass are words that end as a name of a password does, and are none.
 var otherPass = strings.NewReplacer("compass", "", "bypass", "")
 
+// partsOfNames are what one of is in each that named finds, and partsOfPlaces what is in the first of what placed finds, in small letters: they are
+// found faster.
+var partsOfNames, partsOfPlaces = []string{"pass", "pwd", "secret", "token", "credential", "authorization", "key"}, []string{"password", ":", "-u"}
+
 // Names reports whether a text is a configuration that says of something in it that it is a password, as the Redactor reads one: by its
 // name, in JSON, YAML, lines or lists of NAME=VALUE, or by its place (.netrc, .pgpass, curl -u, the auth of a registry).
 // What is nothing (password: null), or goes on as a document of its own (secret: {name: x}), is none.
 func Names(text string) bool {
 	text = otherPass.Replace(text)
-	for _, at := range named.FindAllStringIndex(text, maxForms) {
+	lower := Lower(text)
+	has := func(part string) bool { return strings.Contains(lower, part) }
+	var names [][]int
+	if slices.ContainsFunc(partsOfNames, has) {
+		names = smallNamed.FindAllStringIndex(lower, maxForms)
+	}
+	for _, at := range names {
 		rest, _, _ := strings.Cut(text[at[1]:min(len(text), at[1]+longestNamed)], "\n")
 		quoted := strings.TrimLeft(rest, `\`)
 		if strings.HasPrefix(quoted, `"`) || strings.HasPrefix(quoted, "'") {
@@ -32,7 +43,10 @@ func Names(text string) bool {
 			return true
 		}
 	}
-	for _, place := range placed[:3] {
+	for i, place := range placed[:3] {
+		if !has(partsOfPlaces[i]) {
+			continue
+		}
 		for _, m := range place.FindAllStringSubmatch(text, maxForms) {
 			_, number := numberOf(bare(m[1]))
 			if address := strings.Trim(m[0], "0123456789abcdefABCDEF:.") == ""; !number && !address && !harmless(bare(m[1])) {
@@ -40,12 +54,26 @@ func Names(text string) bool {
 			}
 		}
 	}
+	if !has("auth") {
+		return false
+	}
 	for _, m := range keptAuth.FindAllStringSubmatch(text, maxForms) {
 		if decoded, ok := decodedText(m[1]); ok && strings.Contains(decoded, ":") {
 			return true
 		}
 	}
 	return false
+}
+
+// Lower is a text with small letters of ASCII for its capitals: all else is as it is, and where it is.
+func Lower(text string) string {
+	out := []byte(text)
+	for i, c := range out {
+		if c >= 'A' && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return string(out)
 }
 
 // Decoded is a text in base64 as the text it stands for; words that only look like base64 give none.
