@@ -13,12 +13,13 @@ type Merged struct {
 	// Clusters have it alike, in the order of their findings; empty for one that is about no cluster.
 	Clusters []string
 	reasons  []reason
+	first    Finding
 }
 
 // reason is why some clusters have a finding: whole as the first of them says it, else without what is another one on each.
 type reason struct {
-	text, whole string
-	clusters    []string
+	text, whole, first string
+	clusters           []string
 }
 
 // maxReasons is how many reasons of one finding are told before the rest is a number.
@@ -56,17 +57,18 @@ func (fs Findings) Merge() []Merged {
 			continue
 		}
 		index[group] = append(index[group], len(list))
-		m := Merged{Finding: f}
+		m := Merged{Finding: f, first: f}
 		if m.Cluster = ""; f.Cluster != "" {
-			m.Clusters, m.reasons = []string{f.Cluster}, []reason{{key.Why, f.Why, []string{f.Cluster}}}
+			m.Clusters, m.reasons = []string{f.Cluster}, []reason{{key.Why, f.Why, f.Why, []string{f.Cluster}}}
 		}
 		list = append(list, m)
 	}
 	list = placed(list)
 	for i := range list {
-		if len(list[i].Clusters) > 1 {
+		if more := len(list[i].Clusters) - 1; more > 0 {
 			list[i].Why = told(list[i].reasons)
 			list[i].Fix = strings.ReplaceAll(list[i].Fix, accepting+"<cluster>", accepting+strings.Join(list[i].Clusters, ","))
+			list[i].What, list[i].Fix = Likewise(list[i].What, list[i].first.What, more), Likewise(list[i].Fix, list[i].first.Fix, more)
 		}
 	}
 	return list
@@ -139,7 +141,7 @@ func (m *Merged) take(f, key Finding) {
 	if m.Fix != f.Fix {
 		m.Fix = key.Fix
 	}
-	m.because(reason{key.Why, f.Why, []string{f.Cluster}})
+	m.because(reason{key.Why, f.Why, f.Why, []string{f.Cluster}})
 }
 
 // because adds why clusters have it.
@@ -157,10 +159,14 @@ func (m *Merged) because(why reason) {
 
 // told are reasons in words: what all share first, then a line for each with its clusters.
 func told(reasons []reason) string {
+	reasons = slices.Clone(reasons)
+	for i, r := range reasons {
+		reasons[i].whole = Likewise(r.whole, r.first, len(r.clusters)-1)
+	}
 	if len(reasons) == 1 {
 		return reasons[0].whole
 	}
-	if reasons = slices.DeleteFunc(slices.Clone(reasons), func(r reason) bool { return r.whole == "" }); len(reasons) == 1 { // others say nothing
+	if reasons = slices.DeleteFunc(reasons, func(r reason) bool { return r.whole == "" }); len(reasons) == 1 { // others say nothing
 		return Few(reasons[0].clusters) + ": " + reasons[0].whole
 	}
 	parts := make([][]string, len(reasons))

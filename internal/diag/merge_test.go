@@ -24,7 +24,7 @@ func TestMergeReasons(t *testing.T) {
 		"nothing shared":        {Findings{on("a", "one"), on("b", "two")}, []string{"a: one\nb: two"}},
 		"some without a reason": {Findings{on("a", ""), on("b", "two"), on("c", "")}, []string{"b: two"}},
 		"UIDs": {Findings{on("a", "it has uid 0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"), on("b", "it has uid 1a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f")},
-			[]string{"it has uid <uid>"}},
+			[]string{"it has uid 0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f, and 1 more likewise"}},
 		"twice on one cluster": {Findings{on("a", "one"), on("a", "two")}, []string{"one", "two"}},
 		"no cluster":           {Findings{on("", "one"), on("", "two")}, []string{"one", "two"}},
 	} {

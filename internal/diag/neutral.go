@@ -1,7 +1,9 @@
 package diag
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 
 	"hawser.dev/hawser/internal/lazyregexp"
 )
@@ -22,4 +24,14 @@ func Neutral(text, cluster string) string {
 	}
 	text = uids.ReplaceAllString(addresses.ReplaceAllString(text, "<address>"), "<uid>")
 	return ages.ReplaceAllString(text, "some time ago")
+}
+
+// Likewise is a text for several clusters that is neutral: where something was taken out of it, it is the text of the first, and how many more say so.
+func Likewise(neutral, first string, more int) string {
+	for _, out := range []string{"<cluster>", "<address>", "<uid>"} {
+		if more > 0 && strings.Contains(neutral, out) {
+			return fmt.Sprintf("%s, and %d more likewise", first, more)
+		}
+	}
+	return neutral
 }

@@ -113,8 +113,8 @@ func TestReachableReasons(t *testing.T) {
 	why := map[string]string{"a": "connection refused (https://10.0.0.1:6443)", "b": "connection refused (https://10.0.0.2:6443)", "c": "i/o timeout"}
 	for _, tt := range []struct{ clusters, want string }{
 		{"a", "connection refused (https://10.0.0.1:6443); wave 1 allows 0 failures"},
-		{"ab", "connection refused (<address>); wave 1 allows 0 failures"},
-		{"abc", "a, b: connection refused (<address>)\nc: i/o timeout\nwave 1 allows 0 failures"},
+		{"ab", "connection refused (https://10.0.0.1:6443), and 1 more likewise; wave 1 allows 0 failures"},
+		{"abc", "a, b: connection refused (https://10.0.0.1:6443), and 1 more likewise\nc: i/o timeout\nwave 1 allows 0 failures"},
 	} {
 		p := planOf(len(tt.clusters), func(cp *ClusterPlan) { cp.Wave, cp.Unreachable = 1, why[cp.Cluster] })
 		if fs := p.Reachable(false); len(fs) != 1 || fs[0].Why != tt.want {

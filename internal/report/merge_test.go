@@ -25,7 +25,7 @@ func TestOneMistakeIsOneMessage(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got := text(t, func(b *bytes.Buffer) error { return Findings(b, fs, Style{Width: 100}) })
-	for _, want := range []string{"Error: the cluster has no labels.regin", "2 clusters: a, b", "dial <address>"} {
+	for _, want := range []string{"Error: the cluster has no labels.regin", "2 clusters: a, b", "dial 10.0.0.1:1, and 1 more likewise"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -44,7 +44,7 @@ func TestUnreachedAreGrouped(t *testing.T) {
 		unreached(o, p)
 		return o.Flush()
 	})
-	for _, want := range []string{"2 clusters: a, b", "connection refused (<address>). Not planned", "1 cluster: c", "no answer in time (https://10.0.0.3:6443). Not planned"} {
+	for _, want := range []string{"2 clusters: a, b", "connection refused (https://10.0.0.1:6443), and 1 more likewise. Not planned", "1 cluster: c", "no answer in time (https://10.0.0.3:6443). Not planned"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

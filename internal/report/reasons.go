@@ -32,8 +32,9 @@ func (r *reasons) add(cluster, state, why string) {
 func (r *reasons) write(o *out, tail string) {
 	for _, why := range r.keys {
 		names := r.at[why]
-		if len(names) == 1 {
-			why = r.whole[why]
+		first := r.whole[why]
+		if why = diag.Likewise(why, first, len(names)-1); len(names) == 1 {
+			why = first
 		}
 		list := clusterList(names, o.st)
 		head, rest := o.st.paint(red, "?")+"  "+list, clean(why)+tail
