@@ -21,7 +21,7 @@ type Answer struct {
 func (a Answer) Fields() []plan.FieldChange {
 	out := slices.Clone(a.Told)
 	for _, f := range a.Declared {
-		if !goes(f) {
+		if !f.Gone() {
 			continue
 		}
 		has, gone := a.has(f)
@@ -32,7 +32,7 @@ func (a Answer) Fields() []plan.FieldChange {
 		case f.Path == a.Handed:
 			out = append(out, stays(f, f.Old))
 		case gone:
-		case i >= 0 && !goes(out[i]): // what the live object becomes is told already
+		case i >= 0 && !out[i].Gone(): // what the live object becomes is told already
 		case i >= 0 && len(has) > 0:
 			out = slices.Replace(out, i, i+1, has...)
 		case i >= 0:
@@ -53,7 +53,7 @@ func (a Answer) Fields() []plan.FieldChange {
 func (a Answer) has(f plan.FieldChange) (has []plan.FieldChange, gone bool) {
 	for _, r := range a.Real {
 		switch {
-		case within(f.Path, r.Path) || r.Path == f.Path && goes(r):
+		case within(f.Path, r.Path) || r.Path == f.Path && r.Gone():
 			return nil, true
 		case (r.Path == f.Path || within(r.Path, f.Path)) && (r.Old != "" || r.Hidden && !r.Added):
 			has = append(has, r)
@@ -61,9 +61,6 @@ func (a Answer) has(f plan.FieldChange) (has []plan.FieldChange, gone bool) {
 	}
 	return has, false
 }
-
-// goes reports whether a field has no value any more.
-func goes(f plan.FieldChange) bool { return f.New == "" && !f.Stays && (!f.Hidden || f.Removed) }
 
 // within reports whether a path is below another one.
 func within(path, above string) bool {

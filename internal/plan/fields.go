@@ -53,8 +53,21 @@ func (p *Plan) Tell(base, bodies map[object.Ref]object.Object, redact func(strin
 			continue
 		}
 		after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
-		p.Changes[i].Fields = FieldChanges(after, object.WithoutPaths(before.Body, c.OmitFields), object.WithoutPaths(after.Body, c.OmitFields), redact, object.Setters{})
+		p.Changes[i].Fields = Unasked(FieldChanges(after, object.WithoutPaths(before.Body, c.OmitFields), object.WithoutPaths(after.Body, c.OmitFields), redact, object.Setters{}))
 	}
+}
+
+// Gone reports whether a field has no value any more.
+func (f FieldChange) Gone() bool { return f.New == "" && !f.Stays && (!f.Hidden || f.Removed) }
+
+// Unasked are fields in which declarations differ, where no server was asked: it may keep one that is declared no longer, or fill it in.
+func Unasked(fields []FieldChange) []FieldChange {
+	for i, f := range fields {
+		if f.Gone() {
+			fields[i].Undeclared, fields[i].Removed = true, false
+		}
+	}
+	return fields
 }
 
 // Written is what a change applies over a live object: body without what is ceded and what is left to others. manager is ours.

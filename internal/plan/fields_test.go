@@ -33,8 +33,8 @@ func TestTell(t *testing.T) {
 	p.Tell(base, map[object.Ref]object.Object{now.Ref(): now, key2.Ref(): key2, other.Ref(): other},
 		func(s string) string { return strings.ReplaceAll(s, "hush", "***") })
 	want := [][]FieldChange{
-		{{Path: "data.b", Old: `"2 ***"`, New: `"3 ***"`}, {Path: "data.gone", Old: `"x"`}, {Path: "data.new", New: `"y"`}},
-		{{Path: "data.gone", Hidden: true, Removed: true}, {Path: "data.new", Hidden: true, Added: true}, {Path: "data.token", Hidden: true}}, nil, nil, nil, nil}
+		{{Path: "data.b", Old: `"2 ***"`, New: `"3 ***"`}, {Path: "data.gone", Old: `"x"`, Undeclared: true}, {Path: "data.new", New: `"y"`}},
+		{{Path: "data.gone", Hidden: true, Undeclared: true}, {Path: "data.new", Hidden: true, Added: true}, {Path: "data.token", Hidden: true}}, nil, nil, nil, nil}
 	for i, ch := range p.Changes {
 		if diff := cmp.Diff(want[i], ch.Fields); diff != "" {
 			t.Errorf("%s %s: -want +got\n%s", ch.Action, ch.Ref, diff)

@@ -109,6 +109,8 @@ type FieldChange struct {
 	Removed bool `json:"removed,omitempty"`
 	// Stays: it is declared no longer, and stays what it is (Old and New), as Manager has it.
 	Stays bool `json:"stays,omitempty"`
+	// Undeclared: it is declared no longer, and no server was asked whether it goes.
+	Undeclared bool `json:"undeclared,omitempty"`
 	// Manager is who set Old when it is not us ("kubectl-edit"), Since when (RFC 3339).
 	Manager string `json:"manager,omitempty"`
 	Since   string `json:"since,omitempty"`

@@ -166,6 +166,10 @@ func inline(st Style, f plan.FieldChange) string {
 	if f.Stays {
 		return "stays as it is"
 	}
+	const undeclared = "declared no longer"
+	if f.Hidden && f.Undeclared {
+		return undeclared + " (hidden)"
+	}
 	if f.Hidden {
 		does := cmp.Or(map[bool]string{true: "set"}[f.Added], map[bool]string{true: "removed"}[f.Removed], "changed")
 		return does + " (hidden" + strings.TrimSuffix(", from "+clean(f.Origin), ", from ") + ")"
@@ -173,6 +177,9 @@ func inline(st Style, f plan.FieldChange) string {
 	old, new := elideValues(st, f.Old, f.New)
 	if width(old) > wrapOver || width(new) > wrapOver || multiline(f.Old) || multiline(f.New) {
 		return ""
+	}
+	if f.Undeclared {
+		return orUnset(old) + " -> " + undeclared
 	}
 	return orUnset(old) + " -> " + orUnset(new)
 }

@@ -68,8 +68,8 @@ func Lacking(cluster string, changes []plan.Change, previews map[object.Ref]plan
 // changed those in which it differs from what the live object has of the last declaration. They come by path.
 func Told(live, changed []plan.FieldChange) []plan.FieldChange {
 	out := slices.Clone(live)
-	for _, f := range changed { // what is not declared any more goes
-		if f.New == "" && (!f.Hidden || f.Removed) && !slices.ContainsFunc(live, func(l plan.FieldChange) bool { return l.Path == f.Path }) {
+	for _, f := range plan.Unasked(slices.Clone(changed)) {
+		if f.Undeclared && !slices.ContainsFunc(live, func(l plan.FieldChange) bool { return l.Path == f.Path }) {
 			out = append(out, f)
 		}
 	}
