@@ -29,11 +29,10 @@ func FieldChanges(o object.Object, before, after map[string]any, redact func(str
 }
 
 func fieldValue(r object.Ref, path []string, v any, there bool, redact func(string) string) string {
-	text, err := diag.JSON(v)
-	if err != nil || !there {
-		return ""
+	if text, err := diag.JSON(v); err == nil && there {
+		return neversecret.Text(r.Group, r.Kind, path, text, redact, object.AsNamed, pathmask.Key(redact, object.AsNamed))
 	}
-	return neversecret.Text(r.Group, r.Kind, path, text, redact, object.AsNamed, pathmask.Key(redact, object.AsNamed))
+	return ""
 }
 
 // Untold reports whether a change writes another declaration of an object over the last one, and nobody has said yet which
@@ -47,13 +46,10 @@ func (c Change) Untold() bool {
 // not known this way; a change whose fields are not known stays as it is.
 func (p *Plan) Tell(base, bodies map[object.Ref]object.Object, redact func(string) string) {
 	for i, c := range p.Changes {
-		before, known := base[c.Ref]
-		after, here := bodies[c.Ref]
-		if !known || !here || !c.Untold() {
-			continue
+		if before, after := base[c.Ref], bodies[c.Ref]; before.Body != nil && after.Body != nil && c.Untold() {
+			after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
+			p.Changes[i].Fields = Unasked(FieldChanges(after, object.WithoutPaths(before.Body, c.OmitFields), object.WithoutPaths(after.Body, c.OmitFields), redact, object.Setters{}))
 		}
-		after.Sensitive = append(after.Sensitive[:len(after.Sensitive):len(after.Sensitive)], before.Sensitive...)
-		p.Changes[i].Fields = Unasked(FieldChanges(after, object.WithoutPaths(before.Body, c.OmitFields), object.WithoutPaths(after.Body, c.OmitFields), redact, object.Setters{}))
 	}
 }
 
@@ -63,9 +59,7 @@ func (f FieldChange) Gone() bool { return f.New == "" && !f.Stays && (!f.Hidden 
 // Unasked are fields in which declarations differ, where no server was asked: it may keep one that is declared no longer, or fill it in.
 func Unasked(fields []FieldChange) []FieldChange {
 	for i, f := range fields {
-		if f.Gone() {
-			fields[i].Undeclared, fields[i].Removed = true, false
-		}
+		fields[i].Undeclared, fields[i].Removed = f.Gone(), f.Removed && !f.Gone()
 	}
 	return fields
 }

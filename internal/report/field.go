@@ -166,22 +166,16 @@ func inline(st Style, f plan.FieldChange) string {
 	if f.Stays {
 		return "stays as it is"
 	}
-	const undeclared = "declared no longer"
-	if f.Hidden && f.Undeclared {
-		return undeclared + " (hidden)"
-	}
+	undeclared := map[bool]string{true: "declared no longer"}[f.Undeclared]
 	if f.Hidden {
-		does := cmp.Or(map[bool]string{true: "set"}[f.Added], map[bool]string{true: "removed"}[f.Removed], "changed")
+		does := cmp.Or(map[bool]string{true: "set"}[f.Added], map[bool]string{true: "removed"}[f.Removed], undeclared, "changed")
 		return does + " (hidden" + strings.TrimSuffix(", from "+clean(f.Origin), ", from ") + ")"
 	}
 	old, new := elideValues(st, f.Old, f.New)
 	if width(old) > wrapOver || width(new) > wrapOver || multiline(f.Old) || multiline(f.New) {
 		return ""
 	}
-	if f.Undeclared {
-		return orUnset(old) + " -> " + undeclared
-	}
-	return orUnset(old) + " -> " + orUnset(new)
+	return orUnset(old) + " -> " + cmp.Or(undeclared, orUnset(new))
 }
 
 func orUnset(v string) string { return cmp.Or(clean(v), "unset") }
