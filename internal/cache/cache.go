@@ -19,12 +19,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofrs/flock"
 
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/lazyregexp"
+	"hawser.dev/hawser/internal/misplaced"
 	"hawser.dev/hawser/internal/rootfs"
 )
 
@@ -248,7 +250,7 @@ func (c *Cache) keeps() bool {
 	c.once.Do(func() {
 		if c.warn != nil {
 			c.warn(diag.Finding{Severity: diag.Warning, Code: "cache-unusable",
-				What: "nothing can be kept in the cache " + c.dir, Why: err.Error(),
+				What: "nothing can be kept in the cache " + misplaced.Shown(c.dir), Why: strings.ReplaceAll(err.Error(), c.dir, misplaced.Shown(c.dir)),
 				Fix: "content is fetched anew each time; make the directory writable, or set " + EnvDir})
 		}
 	})

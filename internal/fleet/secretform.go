@@ -76,6 +76,8 @@ var secretForms = []form{
 		`\bhooks\.zapier\.com/hooks/[^\s]|/hooks/[a-z0-9]{26}(?:$|[^a-z0-9])|\bapi\.vercel\.com/v[0-9]+/integrations/deploy/[^\s]|\bapi\.netlify\.com/build_hooks/[^\s]`), nil},
 	// The key of a kubeconfig; a JSON Web Key that is private is known to jwk.
 	{[]string{"client-key-data"}, lazyregexp.New(`\bclient-key-data["']?\s*:\s*["']?[A-Za-z0-9+/]{8}`), nil},
+	// The manifest of a Secret with its data.
+	{[]string{"secret"}, lazyregexp.New(`(?s)\bkind["']?\s*:\s*["']?Secret(?:List)?\b.*\b(?:stringData|data)["']?\s*:|\b(?:stringData|data)["']?\s*:.*\bkind["']?\s*:\s*["']?Secret\b`), nil},
 	// Options of keytool, openssl and sqlplus, statements of SQL, directives of Redis.
 	{[]string{"storepass", "keypass", "openssl", "-pass"}, lazyregexp.New(`(?:^|[\s"'])-(?:src|dest)?(?:store|key)pass(?:\s+|["']\s*,\s*)["']?[^\s"'$-]|\bopenssl\s(?:[^|;&\n]*\s)?-k\s+["']?[^\s"'$-]|` +
 		`(?:^|[\s"'])--?pass(?:in|out)?(?:[\s=]+|["']\s*,\s*)["']?pass:[^\s"'$]`), nil},

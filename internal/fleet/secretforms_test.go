@@ -19,6 +19,7 @@ var secretTexts = []string{
 	"-----BEGIN OpenVPN Static key V1-----\n0a1b\n-----END OpenVPN Static key V1-----", `{"kty":"EC","crv":"P-256","x":"aB3dE6gHaB3dE6gHaB3d","d":"aB3dE6gHaB3dE6gHaB3dE6gH"}`, `{"k":"aB3dE6gHaB3dE6gHaB3dE6gH","kty":"oct"}`,
 	"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ", "MHcCAQEEIB0h1x2y3zAaBbCcDdEeFfGgHhIiJjKkLlMmNnOo", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAAB", "key: MIIEowIBAAKCAQEA0h1x2y3zAaBbCcDdEeFfGgHhIiJjKk",
 	// fields
+	"pw: X9", `{"pw":"X9"}`, "passwort: X9", "export DB_PW=X9", "a=1\nMYSQL_ROOT_PW=X9\n", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata:\n  a: aHVudGVyMg==\n", `{"data":{"a":"aHVudGVyMg=="},"kind":"Secret"}`,
 	"password: &anchor PW", "db:\n  password: &pw 'PW'\n", `{"passwords":["PW"]}`, "passwords:\n  - PW\n", "secret:\n  value: PW\n", `{"secret":{"value":"PW"}}`, "token:\n  value: true1", `[{"name":"DB_PASSWORD","value":"PW"}]`,
 	"- name: DB_PASSWORD\n  value: PW\n", `[{"value":"PW","name":"DB_PASSWORD"}]`, `{"key":"api.token","value":"PW"}`, `{"accessTokens":["PW"]}`, `{"github-oauth":{"github.com":"PW1"}}`, `{"gitlab-token":{"gitlab.com":"PW1"}}`,
 	`{"bearer":{"repo.example":"PW1"}}`,
@@ -40,6 +41,7 @@ var secretTexts = []string{
 
 // ordinaryTexts are none: most are like those above.
 var ordinaryTexts = []string{
+	"kind: Secret", `{"kind":"Secret","name":"db"}`, "kind: ConfigMap\ndata:\n  secretName: a\n", "powers: 3", "pwm: 3", "mypw", "http_pwa: x",
 	"ghcr.io/acme/web:1.27@sha256:" + digits, "sha256:" + digits, "sha512-" + mixed + "==", digits[:40], "0a1b2c3d-0a1b-4c2d-8e3f-0a1b2c3d4e5f", "key-0a1b", "key-" + digits[:31], "cache-key-" + digits[:32], "key-" + digits[:32] + ".json", "app.kubernetes.io/name=web,tier!=prod",
 	"client-key-data", "client-key-data: {{ .Values.key }}", "certificate-authority: /etc/ca.crt", "LS0t", "---\napiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n", "-----BEGIN", `{"kty":"EC","crv":"P-256","x":"aB3dE6gHaB3dE6gHaB3d","y":"aB3dE6gHaB3dE6gHaB3d"}`,
 	`{"k":"aB3dE6gHaB3dE6gHaB3dE6gH"}`, "password: &anchor", "name: &n web", "a && b", "passwords: []", `{"tokens":["<s>","</s>"]}`, "stopTokens:\n  - end", "imagePullSecrets: [regcred]", `{"secrets":["db","web"]}`, "secret:\n  name: db\n", "secret:\n  value: null\n",

@@ -38,7 +38,7 @@ var shortEnds = []string{"PW", "PWD"}
 var noKeys = []string{"MONKEY", "SURVEYMONKEY", "TURKEY", "HOTKEY", "HOCKEY", "JOCKEY", "WHISKEY", "DONKEY", "LACKEY", "MICKEY", "MALARKEY", "SMOKEY", "TURNKEY"}
 
 // plainEnds are last words of names that say something about a secret, and are none: TOKEN_TTL, AUTH_MODE, SECRET_NAME.
-var plainEnds = []string{"TTL", "MODE", "ENABLED", "DISABLED", "TIMEOUT", "EXPIRY", "LENGTH", "COUNT", "TYPE", "ALGORITHM", "NAME", "NAMES", "NAMESPACE"}
+var plainEnds = []string{"TTL", "MODE", "ENABLED", "DISABLED", "TIMEOUT", "EXPIRY", "LENGTH", "COUNT", "TYPE", "ALGORITHM", "NAME", "NAMES", "NAMESPACE", "AUDIENCE", "SCOPE", "SCOPES", "DAYS", "HOURS", "MINUTES", "SECONDS", "REF"}
 
 // SecretVar reports whether a variable is a secret: by its name, or by the form of its value.
 func SecretVar(name, value string) bool { return SecretName(name) || secretForm(value) }

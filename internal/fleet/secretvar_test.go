@@ -26,7 +26,7 @@ func TestSecretName(t *testing.T) {
 		"accessCode": true, "RECOVERY_CODE": true, "RECOVERY_CODES": true, "BACKUP_CODE": true, "BACKUP_CODES": true, "BACKUPCODES": true, "STATUS_CODE": false, "COUNTRY_CODE": false, "CODE": false,
 		"EXIT_CODE": false, "ACCESS_LOG": false, "BACKUP_SCHEDULE": false, "GH_TKN": true, "KRB5_KEYTAB": true, "P12": true, "TLS_P12": true, "PKCS12": true, "P12_FILE": true, "P1": false, "P123": false,
 		"SIGNATURE": true, "NONCE": true, "ANNOUNCE": false, "PRONONCE": false, "PEPPERONI": false, "SIGNATURES_ENABLED": false,
-		"TOKEN_TTL": false, "AUTH_MODE": false, "SECRET_NAME": false, "db.secret.name": false, "PASSWORD_LENGTH": false, "SSH_PUBLIC_KEY": false, "public-key": false,
+		"TOKEN_AUDIENCE": false, "OAUTH_SCOPES": false, "SECRET_ROTATION_DAYS": false, "TOKEN_TTL": false, "AUTH_MODE": false, "SECRET_NAME": false, "db.secret.name": false, "PASSWORD_LENGTH": false, "SSH_PUBLIC_KEY": false, "public-key": false,
 		"PUBLIC_KEY_PASSWORD": true, "NAME_SECRET": true, "TTL_TOKEN": true, "TOKEN_TTL_SECRET": true, "PUBLIC_TOKEN": true, "SSH_KEY": true, "NAME": false, "SECRETNAME_KEY": true,
 	} {
 		if SecretName(name) != want {

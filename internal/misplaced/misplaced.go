@@ -32,6 +32,19 @@ var (
 	plugin   = lazyregexp.New(`(?i)\bage-plugin-[a-z0-9+._-]+-1[ac-hj-np-z02-9]{6}`)
 )
 
+// Path reports whether a path is Content, also where it was joined with the directory that it is relative to, and may have slashes itself.
+func Path(path string) bool {
+	if Content(path) {
+		return true
+	}
+	for i, r := range path {
+		if (r == '/' || r == '\\') && i+1 < len(path) && Content(path[i+1:]) {
+			return true
+		}
+	}
+	return false
+}
+
 // File is an error for a path that Content knows as what its file should hold; by says who gave it, of what the file is of.
 func File(by, of, path string) error {
 	if !Content(path) {

@@ -42,3 +42,20 @@ func TestFile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Path is Content behind a directory, too.
+func TestPath(t *testing.T) {
+	pem := base64.StdEncoding.EncodeToString([]byte("-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI????>>>/+/\n"))
+	for _, content := range []string{pem, "MHcCAQEEIQ+/abc", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "token: hunter2", "ghp_Zq12345678901234", "MIGHAgEAMBMGByqGSM49/AgEGCCqGSM49"} {
+		for _, dir := range []string{"", "/home/ada/.kube/", "q/", "C:\\Users\\ada\\"} {
+			if !Path(dir + content) {
+				t.Errorf("%s%.30s is a path", dir, content)
+			}
+		}
+	}
+	for _, path := range []string{"", "/", "/home/ada/.kube/config", "certs/client-key.pem", "/etc/ssl/client-key-data/key", "a//b/", "/home/ada/My Keys/ca.crt", "/var/run/secrets/kubernetes.io/serviceaccount/token"} {
+		if Path(path) {
+			t.Errorf("%s is content", path)
+		}
+	}
+}

@@ -20,7 +20,7 @@ var (
 )
 
 // nameForm is the name of a password, in small letters, and what is between it and the password.
-const nameForm = `(?:passw(?:or)?d|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
+const nameForm = `(?:passw(?:or[dt]|d)|\bpw|[_-]pw|passphrase|pwd|pass|secret|token|credentials?|authorization|` +
 	`(?:api|access|account|private|signing|encryption|auth|client|shared)[-_.]?key)[\\"']*\s*[=:]\s*`
 
 // longestNamed bounds how much is looked at of what follows a name.

@@ -15,7 +15,7 @@ var otherPass = strings.NewReplacer("compass", "", "bypass", "")
 
 // partsOfNames are what one of is in each that named finds, and partsOfPlaces what is in the first of what placed finds, in small letters: they are
 // found faster.
-var partsOfNames, partsOfPlaces = []string{"pass", "pwd", "secret", "token", "credential", "authorization", "key"}, []string{"password", ":", "-u"}
+var partsOfNames, partsOfPlaces = []string{"pass", "pw", "secret", "token", "credential", "authorization", "key"}, []string{"password", ":", "-u"}
 
 // Names reports whether a text is a configuration that says of something in it that it is a password, as the Redactor reads one: by its
 // name, in JSON, YAML, lines or lists of NAME=VALUE, or by its place (.netrc, .pgpass, curl -u, the auth of a registry).

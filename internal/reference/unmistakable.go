@@ -15,15 +15,18 @@ import (
 
 // paths are the variables that name files, directories, switches and names, and no secrets.
 var paths = []string{"KUBECONFIG", "DOCKER_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_FEDERATED_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE",
-	"AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_PROFILE", "AWS_REGION", "SOPS_AGE_KEY_FILE", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"}
+	"AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_PROFILE", "AWS_REGION", "AZURE_TOKEN_CREDENTIALS", "SOPS_AGE_KEY_FILE", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"}
 
-// ordinaryPair is NAME:VERSION, HOST:PORT, CONTEXT:NAME, a digest, and what has more parts (an ARN, system:serviceaccount:ci:deployer): what
-// stands behind a colon is a version, or nothing but small letters, digits and what names have.
-var ordinaryPair = lazyregexp.New(`^[^:]*:(?:[a-z0-9.@_+-]*|[A-Za-z.-]*|v?[0-9]+(?:\.[0-9A-Za-z]+)*(?:[-+][0-9A-Za-z.+-]*)?|[0-9]+-.*)$|(?:^|@)sha(?:256|384|512):[0-9a-f]*$|:[^:]*:`)
+// ordinaryPair is NAME:VERSION, HOST:PORT, CONTEXT:NAME, a digest, a time, a branch, and what has more parts (an ARN, system:serviceaccount:ci:deployer):
+// what stands behind a colon has no other signs than names have.
+var ordinaryPair = lazyregexp.New(`^[^:]*:[A-Za-z0-9.@_+-]*$|(?:^|@)sha(?:256|384|512):[0-9a-f]*$|:[^:]*:`)
 
-// unmistakable reports whether an argument is a credential: by its form, or as USER:PASSWORD whose password is no word, no name and no version.
+// ordinarySetting is NAME=VALUE with a value that no password is.
+var ordinarySetting = lazyregexp.New(`^[\w./-]+[=:](?:true|false|none|null|yes|no|on|off|enabled|disabled|v?[0-9]{1,3}(?:\.[0-9]+)*)$`)
+
+// unmistakable reports whether an argument is a credential: by its form, or as USER:PASSWORD whose password has signs that no name and no version has.
 func unmistakable(arg string) bool {
-	return fleet.SecretVar("", arg) || misplaced.Content(arg) || userPassword.MatchString(arg) && !ordinaryPair.MatchString(arg)
+	return !ordinarySetting.MatchString(arg) && (fleet.SecretVar("", arg) || misplaced.Content(arg) || userPassword.MatchString(arg) && !ordinaryPair.MatchString(arg))
 }
 
 // texts are the flags that take whatever somebody writes.
@@ -45,6 +48,9 @@ func Unmistakable(root *cobra.Command, args []string) []string {
 			if name, value, given = strings.Cut(strings.TrimLeft(arg, "-"), "="); !given {
 				continue
 			}
+		}
+		if ordinarySetting.MatchString(value) {
+			continue
 		}
 		if fleet.SecretVar("", value) || name == "" && unmistakable(value) || name != "" && !slices.Contains(texts, name) && misplaced.Content(value) {
 			out = append(out, parts(value)...)

@@ -20,7 +20,7 @@ func TestUnmistakable(t *testing.T) {
 	status.Flags().StringP("message", "m", "", "")
 	status.Flags().Bool("wide", false, "")
 	root.AddCommand(status)
-	for _, arg := range []string{"ghp_Zq12345678901234", "bob:Zq!x", "bob:Hunter2", "ada:x9K-hunter", "password=hunter2", "tok=ghp_Zq12345678901234", "postgres://u:pw@h/db", "AGE-SECRET-KEY-1QQQ", "token: hunter2", "https://ada:hunter2@h/x"} {
+	for _, arg := range []string{"ghp_Zq12345678901234", "bob:Zq!x", "bob:Hunter2$", "ada:x9K!hunter", "password=hunter2", "tok=ghp_Zq12345678901234", "postgres://u:pw@h/db", "AGE-SECRET-KEY-1QQQ", "token: hunter2", "https://ada:hunter2@h/x"} {
 		byForm := fleet.SecretVar("", arg) || misplaced.Content(arg)
 		for _, args := range [][]string{{"status", arg}, {"status", "--wide", arg}, {"status", "shop", arg}, {"status", "-l", arg}, {"status", "--cluster", arg}, {"status", "--cluster=" + arg}} {
 			if last := args[len(args)-1]; !byForm && (last != arg || strings.HasPrefix(args[1], "-") && args[1] != "--wide") {
@@ -31,7 +31,7 @@ func TestUnmistakable(t *testing.T) {
 			}
 		}
 	}
-	for _, arg := range []string{"shop", "shop:web", "shop:web-prod", "prod:Web.Front", "web:v1.2.3", "web:1.27-alpine", "web:2026-11-29", "web:v2", "web:latest", "web:1", "nginx:stable-alpine3.18", "prod:web2", "oidc:ada@example.com", "arn:aws:eks:eu-west-1:123456789012:cluster/prod", "system:serviceaccount:ci:deployer9", "localhost:5000/x", "h.test:443", "oci://h/x:1", "C:\\x", "./a:b",
+	for _, arg := range []string{"shop", "shop:web", "shop:web-prod", "prod:Web.Front", "web:v1.2.3", "web:1.27-alpine", "web:2026-11-29", "web:v2", "web:latest", "web:1", "web:V1", "web:RC1", "web:Release-2", "web:20240101T1200", "web:main-1A2B3C4", "prod:Shop1", "feature:ABC-123", "api-key:v1", "token=none", "secret=true", "myapp-token=1", "nginx:stable-alpine3.18", "prod:web2", "oidc:ada@example.com", "arn:aws:eks:eu-west-1:123456789012:cluster/prod", "system:serviceaccount:ci:deployer9", "localhost:5000/x", "h.test:443", "oci://h/x:1", "C:\\x", "./a:b",
 		"web@sha256:" + "0a1b2c3d4e5f", "sha256:0a1b", "env=prod", "tier=web,env!=prod", "shop.yaml", "550e8400-e29b-41d4-a716-446655440000", "kube-system/web", "eu-*", "30m", "oci://ghcr.io/acme/web:1.0.0@sha256:0a1b2c"} {
 		for _, args := range [][]string{{"status", arg}, {"status", "-l", arg}, {"status", "--cluster=" + arg}} {
 			if got := Unmistakable(root, args); len(got) > 0 {

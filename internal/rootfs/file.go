@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -68,7 +67,7 @@ func opened(name string, stat func(string) (fs.FileInfo, error), open func() (*o
 // unnamed is an error about a file without its name where that is the content of one: who asks may say in which variable or field it stands.
 func unnamed(name string, err error) error {
 	pe, ok := errors.AsType[*fs.PathError](err)
-	if !ok || !misplaced.Content(name) && !misplaced.Content(filepath.Base(name)) {
+	if !ok || !misplaced.Path(name) {
 		return err
 	}
 	return &fs.PathError{Op: pe.Op, Path: "what is named as a file (it is the content of one, and is not shown)", Err: pe.Err}

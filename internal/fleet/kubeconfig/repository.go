@@ -61,7 +61,7 @@ func (r *Resolver) inRepository(c fleet.Cluster, path string, config *clientcmda
 	for _, field := range []string{"certificate-authority", "client-certificate", "client-key", "tokenFile"} {
 		if file := files[field]; file != "" {
 			if _, err := rootfs.Named(cmp.Or(k.Dir, "."), file); err != nil {
-				if misplaced.Content(file) {
+				if misplaced.Path(file) {
 					return refuse("has the content of a file, not its path, as " + field)
 				}
 				return refuse("reads a file outside of it: " + field + " " + file)

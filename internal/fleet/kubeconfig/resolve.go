@@ -472,7 +472,7 @@ func readable(path string) string {
 	if path == "" {
 		return ""
 	}
-	if misplaced.Content(path) {
+	if misplaced.Path(path) {
 		return "what is named as its file is the content of one, and is not shown: write it to a file (mode 0600) and name that"
 	}
 	if _, err := rootfs.ReadFile(path, maxFile); err != nil { // client-go reads it without a limit

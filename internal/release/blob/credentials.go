@@ -34,7 +34,7 @@ func (c S3Credentials) chain(redact func(string) string) (*credentials.Credentia
 	case c.given():
 		return credentials.NewStaticV4(c.AccessKeyID, c.SecretAccessKey, c.SessionToken), func() []string { return []string{c.SecretAccessKey, c.SessionToken} }
 	case c.Profile != "":
-		own := &chain{providers: []source{{"profile " + c.Profile + " of the shared credentials file", newProfile(c.Profile, redact)}}}
+		own := &chain{providers: []source{{"profile " + misplaced.Shown(c.Profile) + " of the shared credentials file", newProfile(c.Profile, redact)}}}
 		return credentials.New(own), own.known
 	}
 	all := []source{{"environment", &credentials.EnvAWS{}}, {"shared credentials file", newProfile("", redact)}}

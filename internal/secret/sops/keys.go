@@ -95,7 +95,7 @@ func uncommented(text string) string {
 const maxKeys = 1 << 20
 
 func (i *identity) file(name string, needed bool) error {
-	if misplaced.Content(name) || misplaced.Content(filepath.Base(name)) {
+	if misplaced.Path(name) {
 		return errors.New("where the file of age keys is named (keyFile, SOPS_AGE_KEY_FILE), a key itself stands, which is not shown: write it to a file (mode 0600) and name that, " +
 			"or put it into SOPS_AGE_KEY or the variable of keyEnv")
 	}
