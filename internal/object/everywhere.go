@@ -19,3 +19,11 @@ func (r Ref) OfEveryNamespace(byCluster bool) bool {
 	return r.Kind == "Event" && (r.Group == "" || r.Group == "events.k8s.io") || slices.Contains(ownPlaces[r.Group+"/"+r.Kind], r.Name) ||
 		byCluster && slices.Contains(theirs[r.Group+"/"+r.Kind], r.Name)
 }
+
+// RolePrefix before a bundle's name is what the roles for an apply are called that are printed for it, with DeleteSuffix those for deleting its Namespaces.
+const RolePrefix, DeleteSuffix = "hawser-", "-delete"
+
+// IsRoleOf reports whether an object is a role with which a bundle is delivered to a namespace, or the binding of one: by its name.
+func (r Ref) IsRoleOf(bundle string) bool {
+	return r.Group == "rbac.authorization.k8s.io" && (r.Kind == "Role" || r.Kind == "RoleBinding") && (r.Name == RolePrefix+bundle || r.Name == RolePrefix+bundle+DeleteSuffix)
+}

@@ -58,8 +58,8 @@ func Holders(p *Plan) []object.Ref {
 }
 
 // InUse refuses to delete a Namespace or a definition with anything in it that the plan does not delete itself: what is
-// kept, let go, still declared, another bundle's or somebody's. What the cluster puts into every namespace, and what goes
-// with its owners, does not count. Contents that were not looked at, wholly or in part, are in use.
+// kept, let go, still declared, another bundle's or somebody's. What the cluster puts into every namespace, what goes
+// with its owners, and the bundle's own roles do not count. Contents that were not looked at, wholly or in part, are in use.
 func InUse(p *Plan, contents map[object.Ref]Contents) diag.Findings {
 	holders := Holders(p)
 	if len(holders) == 0 {
@@ -111,9 +111,9 @@ func goingWith(p *Plan, contents map[object.Ref]Contents) map[string]bool {
 		}
 	}
 	goes := func(c Content) bool {
+		own := !c.Keep && c.Ref.IsRoleOf(p.Bundle) && names[object.Ref{Kind: "Namespace", Name: c.Ref.Namespace}] // of no use without the Namespace
 		owned := len(c.Owners) > 0 && !slices.ContainsFunc(c.Owners, func(uid string) bool { return !going[uid] })
-		return c.Terminating || owned || c.Ref.OfEveryNamespace(c.ByCluster) || c.Ref.Group == "" && c.Ref.Kind == "Endpoints" &&
-			names[object.Ref{Kind: "Service", Namespace: c.Ref.Namespace, Name: c.Ref.Name}]
+		return c.Terminating || own || owned || c.Ref.OfEveryNamespace(c.ByCluster) || c.Ref.Group == "" && c.Ref.Kind == "Endpoints" && names[object.Ref{Kind: "Service", Namespace: c.Ref.Namespace, Name: c.Ref.Name}]
 	}
 	for grown := true; grown; {
 		grown = false

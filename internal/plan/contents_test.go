@@ -144,3 +144,43 @@ func TestStillInUse(t *testing.T) {
 		t.Error("a ConfigMap holds nothing")
 	}
 }
+
+// TestRolesOfTheBundle: the roles with which a bundle is delivered, and their bindings, hold no Namespace that is deleted, where they have the printed
+// names; others do, and so do those that are annotated to be kept. A definition, and a Namespace that is made anew, take nothing with them.
+func TestRolesOfTheBundle(t *testing.T) {
+	const group = "rbac.authorization.k8s.io"
+	kept := inTeam(group, "Role", "hawser-shop", "1")
+	kept.Keep = true
+	for name, tt := range map[string]struct {
+		holder object.Ref
+		action Action
+		in     []Content
+		held   string // what holds it, "" for nothing
+	}{
+		"as printed": {in: []Content{inTeam(group, "Role", "hawser-shop", "1"), inTeam(group, "RoleBinding", "hawser-shop", "2"),
+			inTeam(group, "Role", "hawser-shop-delete", "3"), inTeam(group, "RoleBinding", "hawser-shop-delete", "4")}},
+		"of another name":     {in: []Content{inTeam(group, "RoleBinding", "ci", "1"), inTeam(group, "Role", "hawser-shop", "2")}, held: "1 RoleBinding: ci"},
+		"of another bundle":   {in: []Content{inTeam(group, "Role", "hawser-other", "1")}, held: "1 Role: hawser-other"},
+		"of another kind":     {in: []Content{inTeam("", "ConfigMap", "hawser-shop", "1")}, held: "1 ConfigMap: hawser-shop"},
+		"of another group":    {in: []Content{inTeam("x.dev", "Role", "hawser-shop", "1")}, held: "1 Role: hawser-shop"},
+		"annotated to stay":   {in: []Content{kept}, held: "1 Role annotated to be kept: hawser-shop"},
+		"of a definition":     {holder: widgetCRD, in: []Content{inTeam(group, "Role", "hawser-shop", "1")}, held: "1 Role: team/hawser-shop"},
+		"the Namespace stays": {action: Recreate, in: []Content{inTeam(group, "Role", "hawser-shop", "1")}, held: "1 Role: hawser-shop"},
+	} {
+		ch := deletes(teamNS, "n")
+		if tt.holder != (object.Ref{}) {
+			ch.Ref = tt.holder
+		}
+		if tt.action != "" {
+			ch.Action = tt.action
+		}
+		p := &Plan{Bundle: "shop", Changes: []Change{ch}}
+		got := ""
+		if f := StillInUse(p, ch, func([]object.Ref) map[object.Ref]Contents { return map[object.Ref]Contents{ch.Ref: {Items: tt.in}} }); f != nil {
+			got = f.Why
+		}
+		if got != tt.held {
+			t.Errorf("%s: held by %q, want %q", name, got, tt.held)
+		}
+	}
+}

@@ -58,16 +58,17 @@ func Write(w io.Writer, r *fleetplan.BuildResult) error {
 			byNamespace[namespace] = map[string][]string{}
 		}
 	}
+	name := object.RolePrefix + r.Bundle
 	ns := byNamespace[""]
 	if !slices.Contains(ns[""], "namespaces") {
 		ns[""] = append(ns[""], "namespaces")
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
 		role := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
-			"metadata": map[string]any{"name": "hawser-" + r.Bundle, "namespace": namespace},
+			"metadata": map[string]any{"name": name, "namespace": namespace},
 			"rules":    distinct(append(rulesOf(byNamespace[namespace], workloads[namespace]), extra[namespace]...))}
 		if namespace == "" {
-			role["kind"], role["metadata"] = "ClusterRole", map[string]any{"name": "hawser-" + r.Bundle}
+			role["kind"], role["metadata"] = "ClusterRole", map[string]any{"name": name}
 		}
 		data, err := yaml.Marshal(role)
 		if err != nil {
@@ -110,18 +111,20 @@ func listed(r *fleetplan.BuildResult) []rights.Rule {
 // writeDeletes prints a role for each declared Namespace, to look at everything in it before it is deleted: as a comment, since it reads more than an
 // apply does.
 func writeDeletes(w io.Writer, r *fleetplan.BuildResult) error {
+	name := object.RolePrefix + r.Bundle
 	for _, ref := range deletable(r) {
 		if !ref.IsNamespace() {
 			continue
 		}
 		data, err := yaml.Marshal(map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
-			"metadata": map[string]any{"name": "hawser-" + r.Bundle + "-delete", "namespace": ref.Name},
+			"metadata": map[string]any{"name": name + object.DeleteSuffix, "namespace": ref.Name},
 			"rules":    []rights.Rule{{Verbs: []string{"list"}, APIGroups: []string{"*"}, Resources: []string{"*"}}}})
 		if err != nil {
 			return err
 		}
 		role := strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", "\n# ")
-		if _, err := fmt.Fprintf(w, "---\n# Only who is to delete %s needs this role as well: everything in it, Secrets too, is listed before, for what would be lost with it.\n# %s\n", ref, role); err != nil {
+		if _, err := fmt.Fprintf(w, "---\n# Only who is to delete %s needs this role as well: everything in it, Secrets too, is listed before, for what would be lost with it.\n"+
+			"# Call the RoleBindings as their roles, %s and %s: by these names they do not count as something that would be lost.\n# %s\n", ref, name, name+object.DeleteSuffix, role); err != nil {
 			return err
 		}
 	}

@@ -100,6 +100,7 @@ func TestDeletes(t *testing.T) {
 	for want, n := range map[string]int{
 		"- apiGroups:\n  - x.dev\n  resources:\n  - widgets\n  verbs:\n  - list\n": 1, "  - gears\n": 1, "things": 0,
 		"---\n# Only who is to delete Namespace shop": 1, "#   name: hawser-shop-delete\n#   namespace: shop\n": 1, "#   - '*'\n": 2, "\n  - '*'": 0, "namespace: own": 0, "kept": 0,
+		"# Call the RoleBindings as their roles, hawser-shop and hawser-shop-delete": 1,
 	} {
 		if got := strings.Count(b.String(), want); got != n {
 			t.Errorf("%d of %q, want %d, in\n%s", got, want, n, b.String())
