@@ -102,7 +102,10 @@ func (c *chain) Retrieve() (credentials.Value, error) { return c.RetrieveWithCre
 
 // RetrieveWithCredContext asks one after the other.
 func (c *chain) RetrieveWithCredContext(with *credentials.CredContext) (credentials.Value, error) {
-	err := cmp.Or(pathsGiven("keys of AWS", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"), pathsGiven("a token", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"))
+	err := pathsGiven("keys of AWS", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE")
+	if err == nil {
+		err = pathsGiven("a token", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
+	}
 	if err != nil {
 		return credentials.Value{}, fmt.Errorf("%w (%w)", errCredentials, err)
 	}
