@@ -136,6 +136,23 @@ func TestVetWithoutSecrets(t *testing.T) {
 	s.has(s.want(1, onFleet("plan", "--stand-ins")...).Stderr, "unknown flag")
 }
 
+// Where a package does not take what stands in, its own value does; else that the instance is not checked is a warning of vet, and an error of build.
+func TestVetWithoutSecretsThatMustFit(t *testing.T) {
+	t.Parallel()
+	s := storesScene(t, nil)
+	s.edit("modules/app/timoni.cue", "message: string\n", "message: =~\"^(h|x)\"\n")
+	r := s.want(0, onFleet("vet", "--stand-ins")...)
+	s.has(r.Stderr, "the package's own value stands in for ref://cluster:own/token", "instance app is valid")
+	s.has(s.want(0, onFleet("build", "--stand-ins", "--cluster", "staging")...).Stdout, "message: hello")
+	s.edit("modules/app/values.cue", `"hello"`, "string")
+	r = s.want(0, onFleet("vet", "--stand-ins")...)
+	s.has(r.Stderr, "Warning: instance app does not render with what stands in for ", "ref://cluster:own/token", "what it renders is not checked", "instance app is not checked as a whole", "shop.yaml:9")
+	r = s.want(1, onFleet("build", "--stand-ins", "--cluster", "staging")...)
+	s.has(r.Stderr, "Error: instance app does not render with what stands in for ", "ref://cluster:own/token", "a stand-in does not fit")
+	s.edit("shop.yaml", "message: ref", "bogus: 1\n        message: ref")
+	s.has(s.want(1, onFleet("vet", "--stand-ins")...).Stderr, "values.bogus")
+}
+
 // What looks like a value that Hawser gives, and is none, is an error or a warning with what to write.
 func TestMisspeltValues(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,8 @@ type From struct {
 	// Ref is the reference as it is written, in its shortest spelling; "" for anything else. Bundle is carried out before, and what the reference
 	// leads to is known when it is done; "" where it is known.
 	Ref, Bundle string
+	// Stood: the reference is not read, and stands for itself.
+	Stood bool
 	// Secret is what the reference leads to on the cluster, and Key what it takes of it; zero for what is elsewhere.
 	Secret object.Ref
 	Key    string

@@ -157,6 +157,11 @@ func Misfit(fs diag.Findings, refs []From) diag.Findings {
 		if at < 0 || fs[i].Severity != diag.Error {
 			continue
 		}
+		if refs[at].Stood {
+			fs[i].Pos, fs[i].Why = refs[at].Pos, "nobody read what "+refs[at].Ref+" leads to: it stands for itself"
+			fs[i].Fix = "check where it can be read, or without what depends on its value: hawser vet --stand-ins"
+			continue
+		}
 		fs[i].Fix = "correct what " + refs[at].Ref + " leads to in its store, or let the reference lead to what fits: " +
 			"a text is taken as a number where it is one of JSON and the schema wants no text there, as a boolean where it is true or false"
 		if fs[i].Pos = refs[at].Pos; fs[i].Why == "" {

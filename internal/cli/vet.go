@@ -88,7 +88,7 @@ func (s *session) showVet(r *fleetplan.VetReport, err error) error {
 		return nil
 	}
 	for _, name := range r.Instances {
-		fmt.Fprintf(s.Err, "instance %s is valid\n", name)
+		fmt.Fprintln(s.Err, r.ValidInstance(name))
 	}
 	fmt.Fprintln(s.Err, r.Valid())
 	return nil

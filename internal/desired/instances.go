@@ -131,16 +131,20 @@ func (r Resolver) typed(ctx context.Context, p *InstanceRender) (findings diag.F
 		return nil
 	}
 	ctx = redact.With(ctx, r.Redactor)
-	of := bind.Package{Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { return typer.Kinds(ctx, p.Request, at) },
-		Own: func(at v1alpha1.Path) (own *v1alpha1.Value) {
-			if d, ok := p.Renderer.(render.Defaulter); ok {
-				own, _ = d.Default(ctx, p.Request, at)
-			}
-			return own
-		}}
+	of := bind.Package{Kinds: func(at []v1alpha1.Path) [][]v1alpha1.Kind { return typer.Kinds(ctx, p.Request, at) }, Own: r.own(ctx, p)}
 	p.Instance.Values, findings = bind.OfKinds(p.Instance.Values, p.Refs, of)
 	p.Request.Instance = p.Instance
 	return withInstance(append(findings, bind.Words(p.Placed.Values, of.Own)...), p.Placed)
+}
+
+// own is what a part's source has itself at a path of the values, nil for nothing.
+func (r Resolver) own(ctx context.Context, p *InstanceRender) func(v1alpha1.Path) *v1alpha1.Value {
+	return func(at v1alpha1.Path) (own *v1alpha1.Value) {
+		if d, ok := p.Renderer.(render.Defaulter); ok {
+			own, _ = d.Default(ctx, p.Request, at)
+		}
+		return own
+	}
 }
 
 // rekey computes the part's inputs digest. Tests leave no trace in the record: the inputs are the same.

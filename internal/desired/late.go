@@ -36,6 +36,11 @@ func (r Resolver) Reopen(ctx context.Context, s *State, instances []string) diag
 // as they are written, which is what the part has of them then.
 func (r Resolver) tried(ctx context.Context, p *InstanceRender) (render.Result, error) {
 	res, _, err := r.Memo.Render(redact.With(ctx, r.Redactor), p.Renderer, p.Request)
+	if err != nil && ctx.Err() == nil && r.StandIns {
+		if own, ok := r.withOwn(ctx, p); ok {
+			return own, nil
+		}
+	}
 	if err == nil || ctx.Err() != nil || len(valuerefs.Unknown(nil, p.Refs)) == 0 {
 		return res, err
 	}
@@ -51,6 +56,35 @@ func (r Resolver) tried(ctx context.Context, p *InstanceRender) (render.Result, 
 	}
 	*p = q
 	return again, nil
+}
+
+// withOwn renders a part, which failed with references in their own place, with what its source has there itself; false where that does not help.
+func (r Resolver) withOwn(ctx context.Context, p *InstanceRender) (render.Result, bool) {
+	ctx = redact.With(ctx, r.Redactor)
+	q := *p
+	var refs []bind.From
+	if q.Instance.Values, refs = bind.OwnTexts(p.Instance.Values, p.Refs, r.own(ctx, p)); len(refs) == 0 {
+		return render.Result{}, false
+	}
+	q.Request.Instance = q.Instance
+	res, _, err := r.Memo.Render(ctx, q.Renderer, q.Request)
+	if err != nil || r.rekey(ctx, &q) != nil {
+		return render.Result{}, false
+	}
+	*p = q
+	res.Findings = slices.Concat(res.Findings, withInstance(diag.Findings{bind.OwnStandsIn(refs)}, p.Instance))
+	return res, true
+}
+
+// Doubtful are findings with one warning for each instance instead of the errors that may come of what stands in for its references, where that was
+// wanted: whole says what does not do, with %s for the instance, undone what is not checked then.
+func (r Resolver) Doubtful(s *State, fs diag.Findings, whole, undone string) diag.Findings {
+	for _, p := range s.Renders {
+		if r.StandIns {
+			fs = bind.Doubtful(fs, p.Placed, p.Refs, whole, undone)
+		}
+	}
+	return fs
 }
 
 // unknown marks what an instance's objects have of values that are open (all), by rendering it with other stand-ins, and with

@@ -106,6 +106,7 @@ func (r Resolver) RenderInstances(ctx context.Context, s *State, parts []*Instan
 		s.add(p, maybe, r.ignores(s.Spec))
 	}
 	r.stood(s)
+	findings = r.Doubtful(s, findings, "instance %s does not render", "what it renders is not checked")
 	return plan.RedactFindings(findings, r.Redactor) // what is common in an instance's values is known by the instance alone
 }
 

@@ -122,7 +122,7 @@ func (e *Engine) Build(ctx context.Context, req Request) (*fleetplan.BuildResult
 			out.Items = append(out.Items, item)
 		}
 	}
-	out.Findings = values.StoodIn(append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...), req.Placeholders)
+	out.Findings = values.Unbuilt(values.StoodIn(append(out.Findings, source.Check(r.input.Lock.Sources, r.sources.Used(), req.Locked)...), req.Placeholders))
 	if err := out.Findings.Err(); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (r *run) vetObjects(ctx context.Context, t *target, s *desired.State) diag.
 			sure, all = append(sure, validation.Object{Object: body, Values: given}), append(all, validation.Object{Object: body, Whole: true, Values: given})
 		}
 	}
-	return validation.Uncertain(r.checkObjects(ctx, t, s, sure), r.checkObjects(ctx, t, s, all))
+	return r.desired(t).Doubtful(s, validation.Uncertain(r.checkObjects(ctx, t, s, sure), r.checkObjects(ctx, t, s, all)), "objects of instance %s are not valid", "whether they are is not checked")
 }
 
 // checkObjects checks objects against the schemas of a connected cluster, and against those of the definitions that come

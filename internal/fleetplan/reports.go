@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/api/v1alpha1"
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/fleet"
 	"hawser.dev/hawser/internal/lockfile"
@@ -171,6 +172,14 @@ func (r *VetReport) Of(spec v1alpha1.BundleSpec) {
 			r.Instances = append(r.Instances, in.Name)
 		}
 	}
+}
+
+// ValidInstance says of an instance without a mistake that it is valid, or that this is not known: references stand in for its values.
+func (r *VetReport) ValidInstance(name string) string {
+	if slices.ContainsFunc(r.Findings, func(f diag.Finding) bool { return f.Code == bind.CodeMisfit && f.Instance == name }) {
+		return "instance " + name + " is not checked as a whole"
+	}
+	return "instance " + name + " is valid"
 }
 
 // Valid says of a bundle without a mistake on what it is valid.

@@ -67,6 +67,11 @@ func ParseRef(s string) (Ref, error) {
 		r.Store, rest = store, rest[len(store)+1:]
 	}
 	parts := strings.Split(rest, "/")
+	for _, p := range append(parts, r.Store) {
+		if strings.TrimFunc(p, unicode.IsSpace) != p {
+			return Ref{}, fmt.Errorf("%s has a blank or a line end before or behind %q: write it without, or as %%20 where it belongs to the name", whole, strings.TrimSpace(p))
+		}
+	}
 	for i, p := range parts {
 		decoded, err := url.PathUnescape(p)
 		if err != nil || decoded == "" || decoded == "." || decoded == ".." || strings.ContainsAny(decoded, "/\\\x00") {

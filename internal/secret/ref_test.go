@@ -33,3 +33,16 @@ func TestBlankBehindAReference(t *testing.T) {
 		t.Errorf("%s: %+v, %v", r, back, err)
 	}
 }
+
+// TestBlankInsideAReference: so is a blank at the begin or the end of a part; one between its characters is the name's.
+func TestBlankInsideAReference(t *testing.T) {
+	for text, name := range map[string]string{"ref:// ADMIN_TOKEN": "ADMIN_TOKEN", "ref://default: ADMIN_TOKEN": "ADMIN_TOKEN", "ref://ADMIN_TOKEN /a": "ADMIN_TOKEN",
+		"ref://ADMIN_TOKEN/ a": "a", "ref://A ?version=s3cret": "A", "ref:// files:a": "files", "ref://files :a": "files"} {
+		if _, err := ParseRef(text); err == nil || !strings.Contains(err.Error(), "has a blank or a line end before or behind \""+name+"\"") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if r, err := ParseRef("ref://files:%20a b"); err != nil || r.Path != " a b" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

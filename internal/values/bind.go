@@ -21,6 +21,7 @@ func (r *Reader) Ref(ctx context.Context, t Target, ref bind.Ref) (*v1alpha1.Val
 		if f.Severity == diag.Error {
 			return nil, from, f
 		}
+		from.Stood = bundle == ""
 	}
 	if bundle != "" {
 		return bind.StandIn(from), from, f

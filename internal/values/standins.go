@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hawser.dev/hawser/internal/bind"
 	"hawser.dev/hawser/internal/diag"
 	"hawser.dev/hawser/internal/secret"
 )
@@ -16,6 +17,17 @@ const standsForItself = " stands for itself: "
 func stands(ref secret.Ref, why string) (value, bundle string, _ *diag.Finding) {
 	f := diag.Warnf(CodeNotRead, "%s%s%s", ref, standsForItself, why)
 	return ref.String(), "", &f
+}
+
+// Unbuilt makes errors of the warnings that an instance does not render with what stands in: nothing of it would be printed.
+func Unbuilt(fs diag.Findings) diag.Findings {
+	out := slices.Clone(fs)
+	for i, f := range out {
+		if f.Code == bind.CodeMisfit {
+			out[i].Severity, out[i].Fix = diag.Error, "a stand-in does not fit there: do the same where the references can be read"
+		}
+	}
+	return out
 }
 
 // StoodIn adds to the findings of a run that wants stand-ins how many references stand for themselves in it, and which.
@@ -34,6 +46,8 @@ func StoodIn(fs diag.Findings, wanted bool) diag.Findings {
 		count = "1 reference is not read, and stands for itself"
 	}
 	f := diag.Warnf("stand-ins", "%s%s", count, secret.Names(":", refs))
-	f.Fix = "what depends on their values is not checked: do without --stand-ins where they can be read"
+	if f.Fix = "what depends on their values is not checked: do without --stand-ins where they can be read"; len(refs) == 1 {
+		f.Fix = "what depends on its value is not checked: do without --stand-ins where it can be read"
+	}
 	return append(fs, f)
 }

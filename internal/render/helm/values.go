@@ -134,7 +134,7 @@ func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.V
 		case *kind.AdditionalProperties:
 			for _, name := range broken.Properties {
 				f := j.valueFinding(append(at[:len(at):len(at)], name), fmt.Sprintf("additional property '%s' not allowed", name))
-				f.Fix = diag.DidYouMean(name, slices.Sorted(maps.Keys(valueschema.Properties(schema, e.InstanceLocation))))
+				f.Code, f.Fix = "unknown-field", diag.DidYouMean(name, slices.Sorted(maps.Keys(valueschema.Properties(schema, e.InstanceLocation))))
 				add(f)
 			}
 		case *kind.Required:
@@ -153,7 +153,7 @@ func (j *job) invalid(c *chart.Chart, schema *jsonschema.Schema, e *jsonschema.V
 func (j *job) missing(at []string, name string) diag.Finding {
 	own := append(at[:len(at):len(at)], name)
 	f := j.valueFinding(own, fmt.Sprintf("missing property '%s'", name))
-	if x := userValues(j.req).Lookup(own...); x != nil {
+	if f.Code = "missing-field"; userValues(j.req).Lookup(own...) != nil {
 		f.Fix = "null removes the chart's default: leave the line out, or give a value"
 	}
 	return f
