@@ -14,6 +14,7 @@ import (
 	"hawser.dev/hawser/internal/redact"
 	"hawser.dev/hawser/internal/release"
 	"hawser.dev/hawser/internal/retirement"
+	"hawser.dev/hawser/internal/rights"
 )
 
 // keeps are two releases on two clusters.
@@ -73,7 +74,18 @@ func (f *fake) fleet(req engine.Request) (*fleetplan.FleetReport, error) {
 		r.Findings = fleet.Twice(diag.Findings{bad}, "staging-eu", "staging-us", "6f1c")
 		return r, r.Findings.Err()
 	}
-	return r, nil
+	if f.what == "rights" || f.what == "undeletable" {
+		for _, name := range []string{"staging-eu", "staging-us"} {
+			w := diag.Warnf(rights.CodeDelete, "you could not delete Namespace shop")
+			w.Cluster, w.Fix = name, "who is to delete it needs that"
+			r.Findings = append(r.Findings, w)
+		}
+	}
+	if f.what == "rights" {
+		lacks := rights.Missing("staging-eu", rights.Own(rights.AnyName)[:1])
+		r.Clusters[0].Missing, r.Findings = rights.Texts(lacks), append(r.Findings, lacks...)
+	}
+	return r, r.Findings.Err()
 }
 
 func (f *fake) Clusters(_ context.Context, req engine.Request) (*fleetplan.FleetReport, error) {

@@ -219,6 +219,11 @@ func (o *options) decideFlags(f *pflag.FlagSet) {
 func (o *options) identityFlags(f *pflag.FlagSet) {
 	o.takeOverFlag(f)
 	o.unservedFlag(f)
+	o.acceptFlag(f)
+}
+
+// acceptFlag is also for what only looks at clusters.
+func (o *options) acceptFlag(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.acceptClusters, "accept-cluster", nil, "clusters, by name, that are others now than they are known to be")
 }
 

@@ -64,10 +64,11 @@ func (s *session) fleetReport(r *fleetplan.FleetReport, err error, text func(rep
 	if perr := s.printData(r, text); perr != nil {
 		return perr
 	}
+	if s.opts.output == "text" { // what is wrong with one cluster stands in its row
+		beside := slices.DeleteFunc(slices.Clone(r.Findings), func(f diag.Finding) bool { return f.Cluster != "" && f.Severity == diag.Error })
+		_ = report.Findings(s.Err, beside, s.style(s.Err))
+	}
 	if fe, ok := errors.AsType[*diag.FindingsError](err); ok {
-		if s.opts.output == "text" { // what is about one cluster stands in its row
-			_ = report.Findings(s.Err, fe.Findings.OfNoCluster(), s.style(s.Err))
-		}
 		return exitcode.Said(lookCode(fe.Findings))
 	}
 	return reported(err)
@@ -109,6 +110,7 @@ func (s *session) fleetCheckCommand() *cobra.Command {
 			return s.fleetReport(r, err, func(st report.Style) error { return report.FleetCheck(s.Out, r, st) })
 		})
 	s.opts.bundleFlags(cmd.Flags())
+	s.opts.acceptFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&s.opts.printRBAC, "print-rbac", false, "print roles with the rights the bundle needs, as YAML")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hawser.dev/hawser/internal/fleetplan"
+	"hawser.dev/hawser/internal/rights"
 )
 
 // FleetList prints the clusters of a fleet and how each is reached.
@@ -35,7 +36,7 @@ func FleetList(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	o, r := laid(w, r, st)
 	t := newTable([]string{"CLUSTER", "STATE", "VERSION", "SERVER", "UID"}, "UID")
-	bad, why := 0, newReasons()
+	bad, why, fix := len(r.Clusters), newReasons(), ""
 	for _, c := range r.Clusters {
 		state, k := "ok", green
 		switch {
@@ -44,10 +45,9 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 		case c.Problem != "":
 			state, k = "not usable", red
 		case len(c.Missing) > 0:
-			state, k = "rights missing", yellow
-		}
-		if state != "ok" {
-			bad++
+			state, k, fix = "rights missing", yellow, rights.Roles
+		default:
+			bad--
 		}
 		t.Row(c.Cluster, st.paint(k, state), c.Version, c.Server, c.UID)
 		why.add(c.Cluster, state, c.Problem)
@@ -55,6 +55,7 @@ func FleetCheck(w io.Writer, r *fleetplan.FleetReport, st Style) error {
 	}
 	t.write(o)
 	why.write(o, "")
+	labelled(o, "Fix: ", fix)
 	o.line()
 	o.line(fmt.Sprintf("%s, %d usable, %d not.", count(len(r.Clusters), "cluster"), len(r.Clusters)-bad, bad))
 	return o.Flush()
