@@ -228,7 +228,7 @@ func decision(ch plan.Change, shown bool) plan.Change {
 		return ch
 	}
 	for _, f := range fields {
-		ch.Fields = append(ch.Fields, plan.FieldChange{Path: f.Path, Old: f.Old, New: f.New, Hidden: f.Hidden, Added: f.Added, Removed: f.Removed || f.Undeclared, Stays: f.Stays})
+		ch.Fields = append(ch.Fields, plan.FieldChange{Path: f.Path, Old: f.Old, New: f.New, Hidden: f.Hidden, Added: f.Added, Removed: f.Removed, Undeclared: f.Undeclared, Stays: f.Stays})
 	}
 	return ch
 }
