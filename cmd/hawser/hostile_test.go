@@ -369,6 +369,9 @@ func (rig *hostileRig) judge(c hostileCase) {
 // not, panics, hangs, goes on after Ctrl-C, calls half a work a success, or takes for ever, or more than 1 GiB. Each verb meets a third
 // of the kinds of answers, and each kind a third of the verbs, others with every commit; HAWSER_TEST_HOSTILE=all tries all.
 func TestHostileServer(t *testing.T) {
+	if runsApart(t) {
+		return
+	}
 	rig := newHostileRig(t)
 	// Several verbs share this heap: what none of them holds any more is collected before it counts.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(640 << 20))

@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(usualPercent) // package startup has switched collections off, and nothing of main tunes them here
 	}
+	if os.Getenv(apartEnv) != "" {
+		os.Exit(m.Run())
+	}
 	testfleet.Main(m, testfleet.Options{Clusters: clusters,
 		Groups: map[string]string{"staging": "staging", "production-eu": "production", "production-us": "production"}})
 }
